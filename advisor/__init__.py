@@ -1,0 +1,1 @@
+"""rooflint: the linter for LLM-inference optimization proposals."""

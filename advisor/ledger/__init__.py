@@ -1,0 +1,1 @@
+"""What a decode step stores, streams, writes and computes, counted tensor by tensor."""

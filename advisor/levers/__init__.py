@@ -1,0 +1,1 @@
+"""The ideas people propose, each a function from one deployment to another."""

@@ -1,0 +1,1 @@
+"""From files to proposals: these modules know formats and no physics."""

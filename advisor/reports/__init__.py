@@ -1,0 +1,1 @@
+"""From findings and audits to text and machine formats."""

@@ -1,0 +1,1 @@
+"""The rule pack: one rule a module, found by name."""
