@@ -28,9 +28,9 @@ class UnknownFormatError(ValueError):
         super().__init__(f"unknown number format {text!r}{hint}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Format:
-    """How one weight, or one cache element, is stored."""
+    """How one weight, or one cache element, is stored. Compared by identity: parsing is cached."""
 
     name: str
     kind: str
@@ -46,6 +46,8 @@ class Format:
     about: str = ""
     mix: Mapping[str, float] | None = None
     """Bits by tensor role where a file format mixes widths; other roles take `bits`."""
+    head: str | None = None
+    """Format the output head takes by default where the file format quantizes it too."""
 
     def bytes_of(self, elements: float, rows: float = 0.0, role: str = "") -> float:
         """Bytes of a matrix of `elements` weights in `rows` output rows."""
@@ -65,7 +67,10 @@ def _wide(name: str, bits: int, about: str) -> Format:
 
 
 def _gguf(name: str, kind: str, bits: float, family: str) -> Format:
-    return Format(name, kind, round(bits - 0.3), bits, family=family, about="GGUF block format")
+    head = "q8_0" if name == "q8_0" else "q6_k"
+    return Format(
+        name, kind, round(bits - 0.3), bits, family=family, about="GGUF block format", head=head
+    )
 
 
 _PLAIN = (
@@ -136,8 +141,8 @@ _SYNONYMS: Mapping[str, str] = MappingProxyType(
         "float8e4m3fn": "fp8", "fp8dynamic": "fp8-channel", "fp8perchannel": "fp8-channel",
         "fp8perrow": "fp8-channel", "fp8channel": "fp8-channel",
         "w8a8fp8": "fp8", "fp8w8a8": "fp8", "fp8pertensor": "fp8",
-        "fp8static": "fp8", "fp8tensor": "fp8", "fp8block": "fp8-block128", "fp8block128": "fp8-block128",
-        "fp8blockwise": "fp8-block128",
+        "fp8static": "fp8", "fp8tensor": "fp8", "fp8block": "fp8-block128",
+        "fp8block128": "fp8-block128", "fp8blockwise": "fp8-block128",
         "int8": "int8", "w8a16": "int8", "w8a8": "int8", "8bit": "int8", "int8wo": "int8",
         "i8": "int8", "smoothquant": "int8", "w8": "int8", "int8weightonly": "int8",
         "llmint8": "int8-bnb", "loadin8bit": "int8-bnb", "bnb8bit": "int8-bnb",
@@ -235,6 +240,7 @@ def _mixed(name: str, layers: int) -> Format:
         family=base.family,
         about=f"GGUF mix: {base.name} with wider " + ", ".join(sorted(roles)),
         mix=MappingProxyType(bits),
+        head=roles.get("lm_head", (base.name, _ALL))[0],
     )
 
 

@@ -164,9 +164,9 @@ class Attention:
         return self.latent_dim is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Architecture:
-    """A model as the ledger sees it. Equal architectures are interchangeable."""
+    """A model as the ledger sees it. Compared by identity, so that plans are cached cheaply."""
 
     name: str
     model_type: str
