@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import prod
-from typing import NamedTuple, Self
+from typing import Self
 
 
 class Component(StrEnum):
@@ -35,18 +35,19 @@ class Use(StrEnum):
     """What one decode step does with a tensor."""
 
     MATMUL = "matmul"
-    """Streamed whole, once a step, whatever the batch; 2 FLOP per element and token. Quantizable."""
+    """Streamed whole, once a step at any batch; 2 FLOP per element and token. Quantizable."""
     VECTOR = "vector"
-    """Streamed whole, once a step; never quantized, no FLOPs worth counting: norms, biases, convs."""
+    """Streamed whole, once a step; never quantized, few FLOPs: norms, biases, convolutions."""
     TABLE = "table"
-    """A gather: one row (the last dimension) per token is read, the rest stays where it is."""
+    """A gather: one row (the last dimension) per token is read, the rest stays in place."""
     EXPERT = "expert"
     """First dimension counts the experts; a step reads the experts its tokens are routed to."""
     IDLE = "idle"
     """Stored, not read by a plain decode step: vision towers, encoders, MTP layers, cached K/V."""
 
 
-class Tensor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Tensor:
     """One weight tensor as it is stored, or one of `count` equal ones."""
 
     name: str
