@@ -44,6 +44,9 @@ class Use(StrEnum):
     """First dimension counts the experts; a step reads the experts its tokens are routed to."""
     IDLE = "idle"
     """Stored, not read by a plain decode step: vision towers, encoders, MTP layers, cached K/V."""
+    BUFFER = "buffer"
+    """Stored in the checkpoint (float32) but no parameter: a router's selection bias. Not counted
+    as read: a few hundred elements a layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +203,15 @@ class Architecture:
         return sum(layer.count for layer in self.layers)
 
     def parameters(self) -> dict[Component, int]:
-        """Elements by component, without the MTP layers' share in the others."""
+        """Elements by component (MTP layers apart), buffers not counted."""
         totals = dict.fromkeys(Component, 0)
         for tensor in self.tensors:
-            totals[tensor.component] += tensor.elements
+            if tensor.use is not Use.BUFFER:
+                totals[tensor.component] += tensor.elements
         for layer in self.layers:
             for tensor in layer.tensors:
-                totals[tensor.component] += tensor.elements * layer.count
+                if tensor.use is not Use.BUFFER:
+                    totals[tensor.component] += tensor.elements * layer.count
         return totals
 
     @property

@@ -1,0 +1,414 @@
+"""Reads a decoder-only config by a family's row: its defaults and peculiarities, as data.
+
+A `Family` says what its configs do not: which biases and norms its layers have, which kinds of
+layers alternate, what is assumed where a key is missing. `read_decoder` turns a config and its
+row into an `Architecture`; a new Llama-like family is one more row in a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from advisor.ledger.families import blocks
+from advisor.ledger.families.blocks import Block
+from advisor.ledger.families.keys import Keys
+from advisor.ledger.shapes import (
+    Architecture,
+    Attention,
+    Component,
+    Layer,
+    Tensor,
+    Use,
+)
+
+
+class Switch(NamedTuple):
+    """A property that the config switches by a key; `default` where the key is missing."""
+
+    key: str
+    default: bool = False
+    inverted: bool = False
+    """The key says the opposite (`no_bias`)."""
+
+
+Flag = bool | Switch
+MixerReader = Callable[[Keys, "Family", str], Block]
+
+FULL: Final = "full_attention"
+SLIDING: Final = "sliding_attention"
+CHUNKED: Final = "chunked_attention"
+LINEAR: Final = "linear_attention"
+
+DTYPES: Final[Mapping[str, str]] = {
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "half": "fp16",
+    "float32": "fp32",
+    "float": "fp32",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Experts:
+    """How a family's MoE layers are built."""
+
+    width: tuple[str, ...] = ("expert_width", "intermediate")
+    """Where the width of one expert is written, the first that is given."""
+    shared_width: str = ""
+    """Key of the shared expert's whole width; without one it is count times expert width."""
+    shared_gate: bool = False
+    selection_bias: Flag = False
+    router_bias: Flag = False
+    bias: Flag = False
+    latent: str = ""
+    """Key of the width the experts work in, where it is not the model's."""
+    latent_norm: Flag = False
+    gated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Mtp:
+    """The multi-token-prediction layers that the checkpoint holds beside the model."""
+
+    layers: int = 0
+    """How many the checkpoint stores, whatever number the config gives; 0 takes the config's."""
+    norms: int = 3
+    private_embeddings: bool = False
+    """Each layer has its own copy of the embedding table and of the head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the configs of one model_type leave unsaid."""
+
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    """Values of missing keys, by role or key: the defaults of the family's config class."""
+    # embeddings and head
+    tied: bool = False
+    head: bool = True
+    head_bias: Flag = False
+    learned_positions: int | None = None
+    """Rows of the position table above the context limit; None where positions are computed."""
+    embedding_norm: bool = False
+    embedding_width: str = ""
+    """Key of the embedding's width; where it is not the hidden size, projections join the two."""
+    # norms
+    layer_norms: tuple[str, ...] = ("input_norm", "post_attention_norm")
+    norm_bias: Flag = False
+    norm_weight: bool = True
+    final_norm: Flag = True
+    # attention
+    qkv_bias: Flag = False
+    o_bias: Flag = False
+    qk_norm: str = ""
+    qk_norm_switch: Flag = True
+    gate: str = ""
+    sinks: Flag = False
+    default_window: int | None = None
+    pattern: int = 0
+    """Every n-th layer attends to all, the others slide; 0: all slide where a window is given."""
+    window_switch: Flag = True
+    # MLP
+    gated: bool = True
+    mlp_bias: Flag = False
+    width_factor: int = 0
+    """MLP width as a multiple of the hidden size where the config gives none."""
+    width: Callable[[Keys], int] | None = None
+    """How the MLP width follows from the config, where it is not simply a key."""
+    experts: Experts | None = None
+    # layers
+    mixers: Mapping[str, MixerReader] = field(default_factory=dict)
+    """Readers of other mixers than GQA, by layer kind."""
+    kinds: Callable[[Keys, int], tuple[str, ...]] | None = None
+    """The kind of each layer where `layer_types` and the window pattern do not say it."""
+    kv_heads: Callable[[Keys, int], int] | None = None
+    mtp: Mtp | None = None
+    ignored: tuple[str, ...] = ()
+    """Structural-looking keys that change nothing that is counted here."""
+    extra_tensors: Callable[[Keys, int], tuple[Tensor, ...]] | None = None
+    """Tensors outside the layers that only this family has."""
+
+
+def decide(keys: Keys, flag: Flag) -> bool:
+    """What a flag says for this config."""
+    if isinstance(flag, bool):
+        return flag
+    value = keys.flag(flag.key, flag.default != flag.inverted)
+    return value != flag.inverted
+
+
+def head_dim(keys: Keys, hidden: int, heads: int) -> int:
+    """Width of one head: given, or the hidden size divided among the heads."""
+    given = keys.optional_size("head_dim")
+    if given is not None:
+        return given
+    if hidden % heads:
+        raise keys.error(f"hidden size {hidden} is not a multiple of {heads} heads", "head_dim")
+    return hidden // heads
+
+
+def read_attention(keys: Keys, family: Family, kind: str) -> Block:
+    """Grouped-query attention as the config and the family's row describe it."""
+    hidden = keys.size("hidden")
+    heads = keys.size("heads")
+    kv_heads = (
+        family.kv_heads(keys, heads) if family.kv_heads else keys.size("kv_heads", default=heads)
+    )
+    if heads % kv_heads:
+        raise keys.error(
+            f"{heads} heads cannot share {kv_heads} KV heads evenly", "num_key_value_heads"
+        )
+    return blocks.attention(
+        hidden,
+        heads,
+        kv_heads,
+        head_dim(keys, hidden, heads),
+        qkv_bias=decide(keys, family.qkv_bias),
+        o_bias=decide(keys, family.o_bias),
+        qk_norm=family.qk_norm if decide(keys, family.qk_norm_switch) else "",
+        gate=family.gate,
+        sinks=decide(keys, family.sinks),
+        window=window_of(keys, family) if kind in {SLIDING, CHUNKED} else None,
+        label="chunked attention" if kind == CHUNKED else "",
+    )
+
+
+def window_of(keys: Keys, family: Family) -> int | None:
+    """The sliding window in tokens; None where there is none that the context could reach."""
+    window = keys.optional_size("window", minimum=-1)
+    if window is None and not keys.present("window"):
+        window = family.default_window
+    if window is None or window <= 0:
+        return None
+    limit = keys.optional_size("positions")
+    return None if limit is not None and window >= limit else window
+
+
+def layer_kinds(keys: Keys, family: Family, layers: int) -> tuple[str, ...]:
+    """The kind of every layer."""
+    if family.kinds is not None:
+        return family.kinds(keys, layers)
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    if window_of(keys, family) is None or not decide(keys, family.window_switch):
+        return (FULL,) * layers
+    pattern = keys.optional_size("sliding_window_pattern") or family.pattern
+    if pattern:
+        return tuple(FULL if (i + 1) % pattern == 0 else SLIDING for i in range(layers))
+    return (SLIDING,) * layers
+
+
+def check_length(keys: Keys, key: str, given: tuple[str, ...], layers: int) -> tuple[str, ...]:
+    """A list with one entry a layer."""
+    if len(given) != layers:
+        raise keys.error(f"{key} has {len(given)} entries for {layers} layers", key)
+    return given
+
+
+def expert_layers(keys: Keys, layers: int) -> tuple[bool, ...]:
+    """Which layers route, in any of the spellings that say so."""
+    kinds = keys.words("mlp_layer_types")
+    if kinds is not None:
+        known = {"dense": False, "sparse": True, "moe": True}
+        for kind in check_length(keys, "mlp_layer_types", kinds, layers):
+            if kind not in known:
+                raise keys.error(f"unknown kind of MLP {kind!r}", "mlp_layer_types")
+        return tuple(known[kind] for kind in kinds)
+    listed = keys.sizes("moe_layers")
+    if listed is not None:
+        return tuple(i in set(listed) for i in range(layers))
+    frequency = keys.raw("moe_layer_freq")
+    if isinstance(frequency, list | tuple):
+        marks = keys.sizes("moe_layer_freq") or ()
+        if len(marks) != layers:
+            raise keys.error(f"moe_layer_freq has {len(marks)} entries", "moe_layer_freq")
+        return tuple(bool(mark) for mark in marks)
+    dense_first = keys.optional_size("first_k_dense_replace", minimum=0)
+    if dense_first is not None:
+        step = keys.size("moe_layer_freq", default=1)
+        return tuple(i >= dense_first and i % step == 0 for i in range(layers))
+    leading = keys.optional_size("num_dense_layers", minimum=0)
+    if leading is not None:
+        return tuple(i >= leading for i in range(layers))
+    interleave = keys.optional_size("interleave_moe_layer_step")
+    if interleave is not None:
+        return tuple((i + 1) % interleave == 0 for i in range(layers))
+    sparse_step = keys.optional_size("decoder_sparse_step")
+    if sparse_step is not None:
+        dense = set(keys.sizes("mlp_only_layers") or ())
+        return tuple(i not in dense and (i + 1) % sparse_step == 0 for i in range(layers))
+    period = keys.optional_size("expert_layer_period")
+    if period is not None:
+        offset = keys.size("expert_layer_offset", minimum=0)
+        return tuple(i % period == offset for i in range(layers))
+    return (True,) * layers
+
+
+def read_moe(keys: Keys, hidden: int, experts: Experts) -> Block:
+    """The routed MLP of a layer."""
+    width = next((keys.size(role) for role in experts.width[:-1] if keys.has(role)), None)
+    if width is None:
+        width = keys.size(experts.width[-1])
+    count = keys.size("experts")
+    top_k = keys.size("top_k")
+    if top_k > count:
+        raise keys.error(f"top {top_k} of {count} experts", "num_experts_per_tok")
+    if experts.shared_width:
+        shared = keys.size(experts.shared_width, default=0, minimum=0)
+    else:
+        shared = width * keys.size("shared_experts", default=0, minimum=0)
+    latent = keys.size(experts.latent, default=0, minimum=0) if experts.latent else 0
+    return blocks.moe(
+        hidden,
+        blocks.MoeShape(
+            experts=count,
+            top_k=top_k,
+            width=width,
+            shared_width=shared,
+            gated=experts.gated,
+            expert_bias=decide(keys, experts.bias),
+            router_bias=decide(keys, experts.router_bias),
+            selection_bias=decide(keys, experts.selection_bias),
+            shared_gate=experts.shared_gate and shared > 0,
+            latent=latent,
+            latent_norm=latent > 0 and decide(keys, experts.latent_norm),
+        ),
+    )
+
+
+def mlp_width(keys: Keys, family: Family, hidden: int) -> int:
+    """Width of the dense MLP."""
+    if family.width is not None:
+        return family.width(keys)
+    default = family.width_factor * hidden if family.width_factor else None
+    return keys.size("intermediate", default=default)
+
+
+def read_layers(keys: Keys, family: Family, hidden: int, layers: int) -> tuple[Layer, ...]:
+    """All layers, grouped."""
+    mixers = layer_kinds(keys, family, layers)
+    routed = (False,) * layers
+    if family.experts is not None and keys.has("experts") and keys.size("experts", minimum=0) > 0:
+        routed = expert_layers(keys, layers)
+    bias = decide(keys, family.norm_bias)
+
+    def build(kind: tuple[str, bool]) -> Layer:
+        mixer, routes = kind
+        if mixer in family.mixers:
+            mixed = family.mixers[mixer](keys, family, mixer)
+        elif mixer in {FULL, SLIDING, CHUNKED}:
+            mixed = read_attention(keys, family, mixer)
+        else:
+            raise keys.error(f"unknown kind of layer {mixer!r}", "layer_types")
+        if routes and family.experts is not None:
+            feed = read_moe(keys, hidden, family.experts)
+        else:
+            feed = blocks.mlp(
+                hidden,
+                mlp_width(keys, family, hidden),
+                gated=family.gated,
+                bias=decide(keys, family.mlp_bias),
+            )
+        normed = blocks.norms(family.layer_norms, hidden, bias=bias, weight=family.norm_weight)
+        return blocks.layer(normed, mixed, feed)
+
+    return blocks.group(tuple(zip(mixers, routed, strict=True)), build)
+
+
+def mtp_tensors(
+    keys: Keys, family: Family, hidden: int, vocabulary: int, last: Layer
+) -> tuple[Tensor, ...]:
+    """The MTP layers: a copy of the last full layer, the projection of two states, norms."""
+    rules = family.mtp
+    declared = keys.optional_size("mtp_layers", minimum=0)
+    if rules is None or not declared:
+        return ()
+    part = Component.MTP
+    inner = [
+        Tensor("mtp.eh_proj", (hidden, 2 * hidden), part),
+        Tensor("mtp.norms", (rules.norms, hidden), part),
+    ]
+    if rules.private_embeddings:
+        inner.append(Tensor("mtp.embed_tokens", (vocabulary, hidden), part))
+        inner.append(Tensor("mtp.lm_head", (vocabulary, hidden), part))
+    inner += (replace(t, name=f"mtp.{t.name}") for t in last.tensors)
+    return blocks.idle(inner, part, count=rules.layers or declared)
+
+
+def read_dtype(keys: Keys) -> str:
+    """The checkpoint's own 16- or 32-bit type; bf16 where the config does not say."""
+    for key in ("dtype", "torch_dtype"):
+        text = keys.raw(key)
+        if isinstance(text, str) and text.removeprefix("torch.") in DTYPES:
+            return DTYPES[text.removeprefix("torch.")]
+    return "bf16"
+
+
+def outer_tensors(keys: Keys, family: Family, hidden: int, vocabulary: int) -> list[Tensor]:
+    """Embeddings, final norm and head."""
+    part = Component.EMBEDDING
+    width = hidden
+    if family.embedding_width:
+        width = keys.size(family.embedding_width, default=hidden)
+    tensors = [Tensor("embed_tokens", (vocabulary, width), part, Use.TABLE)]
+    if width != hidden:
+        tensors.append(blocks.matmul("project_in", hidden, width, part))
+        tensors.append(blocks.matmul("project_out", width, hidden, part))
+    bias = decide(keys, family.norm_bias)
+    if family.learned_positions is not None:
+        rows = keys.size("positions") + family.learned_positions
+        tensors.append(Tensor("embed_positions", (rows, hidden), part, Use.IDLE))
+    if family.embedding_norm:
+        tensors += blocks.norm("embed_norm", hidden, bias=bias)
+    if decide(keys, family.final_norm):
+        tensors += blocks.norm("final_norm", hidden, bias=bias, weight=family.norm_weight)
+    if family.head and not keys.flag("tie_word_embeddings", family.tied):
+        tensors.append(Tensor("lm_head", (vocabulary, width), Component.LM_HEAD))
+    if family.head and decide(keys, family.head_bias):
+        tensors.append(blocks.vector("lm_head.bias", vocabulary, Component.LM_HEAD))
+    return tensors
+
+
+def attention_of(layers: tuple[Layer, ...], keys: Keys) -> Attention | None:
+    """The main attention's dimensions, from the first layer that attends to everything."""
+    attending = [one for one in layers if one.caches]
+    if not attending:
+        return None
+    full = next((one for one in attending if one.caches[0].window is None), attending[0])
+    cache = full.caches[0]
+    heads = keys.size("heads")
+    width = cache.flops // (2 * heads)
+    return Attention(heads=heads, kv_heads=cache.kv_heads, head_dim=width // 2)
+
+
+def read_decoder(keys: Keys, family: Family, name: str) -> Architecture:
+    """A decoder-only model, tensor by tensor."""
+    hidden = keys.size("hidden")
+    count = keys.size("layers")
+    vocabulary = keys.size("vocabulary")
+    layers = read_layers(keys, family, hidden, count)
+    tensors = outer_tensors(keys, family, hidden, vocabulary)
+    if family.extra_tensors is not None:
+        tensors += family.extra_tensors(keys, hidden)
+    tensors += mtp_tensors(keys, family, hidden, vocabulary, layers[-1])
+    width = mlp_width(keys, family, hidden) if not all(one.routing for one in layers) else 0
+    expert = next((t for one in layers for t in one.tensors if t.use is Use.EXPERT), None)
+    architecture = Architecture(
+        name=name,
+        model_type=keys.model_type,
+        hidden=hidden,
+        vocabulary=vocabulary,
+        tensors=tuple(tensors),
+        layers=layers,
+        tied=family.head and keys.flag("tie_word_embeddings", family.tied),
+        attention=attention_of(layers, keys),
+        intermediate=width or (expert.shape[1] if expert else 0),
+        dtype=read_dtype(keys),
+        context_limit=keys.optional_size("positions"),
+    )
+    keys.ignore(*family.ignored)
+    keys.refuse_unknown()
+    return architecture

@@ -1,0 +1,278 @@
+"""One level of a config.json, read key by key: checked, bounded, and remembering what was used.
+
+A reader asks for a *role* ("hidden", "kv_heads"); `SPELLINGS` lists the keys under which the
+families write it. Missing, null, negative, absurd or wrongly typed values are refused with the
+key's name, and so is a key nobody asked for whose name speaks of the model's structure: counting
+on without it would be a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "hidden": ("hidden_size", "n_embd", "d_model"),
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    "kv_heads": ("num_key_value_heads", "num_kv_heads"),
+    "head_dim": ("head_dim", "kv_channels"),
+    "value_dim": ("v_head_dim",),
+    "intermediate": ("intermediate_size", "n_inner", "ffn_dim", "d_ff", "ffn_hidden_size"),
+    "vocabulary": ("vocab_size", "padded_vocab_size"),
+    "positions": (
+        "max_position_embeddings",
+        "n_positions",
+        "max_seq_len",
+        "max_sequence_length",
+        "seq_length",
+        "model_max_length",
+        "context_length",
+        "n_ctx",
+    ),
+    "window": ("sliding_window", "sliding_window_size"),
+    "experts": ("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"),
+    "top_k": (
+        "num_experts_per_tok",
+        "num_experts_per_token",
+        "experts_per_token",
+        "top_k_experts",
+        "moe_topk",
+        "moe_top_k",
+        "moe_k",
+    ),
+    "expert_width": ("moe_intermediate_size",),
+    "shared_experts": ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts"),
+    "mtp_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"),
+    "tied": ("tie_word_embeddings",),
+}
+"""The keys under which the families write each dimension, the most common first."""
+
+LIMITS: Final[Mapping[str, int]] = {"layers": 10_000, "vocabulary": 2**25, "positions": 2**40}
+DEFAULT_LIMIT: Final = 2**24
+"""No published dimension comes near these; beyond them a config is absurd, not large."""
+
+_STRUCTURAL = re.compile(
+    r"(?:^|_)(?:hidden|layers?|heads?|dims?|size|sizes|experts?|rank|width|window|mlp|ffn|attn|"
+    r"attention|conv|ssm|kv|intermediate|shared?|latent|moe|mtp|nextn|mamba|linear|depth|altup|"
+    r"laurel|lora|adapter|vocab|embed|embeddings?|channels|groups?|blocks?|ratio)(?:_|$|\d)"
+)
+_HARMLESS = re.compile(
+    r"dropout|_pdrop$|layerdrop|_token_id$|_token_ids$|_token_index$|_tokens?$|initializer|"
+    r"init_|_init$|_std$|_coef$|_loss|_dtype$|rope|rotary|_eps$|epsilon|^use_cache|"
+    r"^(?:num|n)_(?:beams|beam_groups|return_sequences|logits_to_keep|labels)$|^num_special|"
+    r"^output_|^summary_|^time_step|^mup_|multiplier|scaling|scalar|softcap|_implementation|^use_kernels|"
+    r"_in_fp32$|^fuse_|_fusion$|^is_|_max_length$|^max_length$|^min_length$|ngram_size$|"
+    r"^chunk_size|_limit$|_act$|_activation$|^mask_|_temperature|_scale$|_backend$|_impl$|"
+    r"^image_|^video_|^audio_|^vision_|^mm_|^boi_|^eoi_|^tile_"
+)
+_HARMLESS_NAMES: Final = """
+add_cross_attention cross_attention_hidden_size tie_encoder_decoder pruned_heads
+chunk_size_feed_forward attention_softmax_in_fp32 scale_attn_weights max_window_layers
+original_max_position_embeddings initial_context_length topk_group n_group num_expert_group
+norm_topk_prob routed_scaling_factor ep_size pretraining_tp moe_layer_freq seq_aux
+classifier_proj_size use_weighted_layer_sum max_tokenizer_truncation attention_bias mlp_bias
+bias use_bias use_qkv_bias max_position_embeddings sliding_window use_sliding_window
+cache_implementation scale_attn_by_inverse_layer_idx reorder_and_upcast_attn head_dim
+qk_head_dim rope_head_dim attention_dropout scale_embedding embedding_initializer_range
+gradient_checkpointing moe_router_activation_func use_flash_attn use_flash_attn_2 use_logn_attn
+use_flash_attention attn_implementation problem_type apply_query_key_layer_scaling
+attention_value_scale tokenizer_class layer_norm_eps layer_norm_epsilon rms_norm_eps
+norm_eps num_key_value_heads seq_length use_mamba_kernels mamba_ssm_dtype
+moe_router_dtype use_mem_eff_path rescale_prenorm_residual residual_in_fp32
+unused_token_ids tensor_parallel_size bnb_4bit_compute_dtype neftune_noise_alpha
+moe_renormalize use_grouped_topk quantization quantization_config compression_config
+type_vocab_size dim_model_base norm_type mlp_type num_nextn_predict_layers
+"""
+_HARMLESS_KEYS: Final = frozenset(_HARMLESS_NAMES.split())
+
+
+class UnsupportedModelError(ValueError):
+    """A config that cannot be counted: what is wrong, and under which key."""
+
+    def __init__(self, model_type: str, reason: str, key: str | None = None) -> None:
+        where = f" (config key {key!r})" if key else ""
+        super().__init__(f"model_type {model_type!r}: {reason}{where}")
+        self.model_type = model_type
+        self.reason = reason
+        self.key = key
+
+
+class Keys:
+    """Checked access to one level of a config."""
+
+    __slots__ = ("_defaults", "_raw", "_used", "_where", "model_type")
+
+    def __init__(
+        self,
+        raw: Mapping[str, object],
+        model_type: str,
+        *,
+        defaults: Mapping[str, object] | None = None,
+        where: str = "",
+    ) -> None:
+        """`defaults` are the family's own values, by role or key; `where` prefixes messages."""
+        self._raw = raw
+        self.model_type = model_type
+        self._defaults = defaults or {}
+        self._where = where
+        self._used: set[str] = set()
+
+    def error(self, reason: str, key: str | None = None) -> UnsupportedModelError:
+        """The refusal, to be raised by the caller."""
+        return UnsupportedModelError(self.model_type, reason, key and self._where + key)
+
+    def _find(self, role: str) -> tuple[str, object]:
+        """The key in use for a role and its value: given, else the family's default, else None."""
+        names = SPELLINGS.get(role, (role,))
+        found: tuple[str, object] | None = None
+        for name in names:
+            if name not in self._raw:
+                continue
+            self._used.add(name)
+            value = self._raw[name]
+            if value is None:
+                continue
+            if found is None:
+                found = name, value
+            elif found[1] != value and role != "positions":
+                raise self.error(f"{found[0]} = {found[1]!r} contradicts {name} = {value!r}", name)
+        return found or (names[0], self._defaults.get(role))
+
+    def has(self, role: str) -> bool:
+        """Whether the config itself gives a value that is not null."""
+        return any(self._raw.get(name) is not None for name in SPELLINGS.get(role, (role,)))
+
+    def present(self, role: str) -> bool:
+        """Whether the config mentions it at all, be it as null."""
+        return any(name in self._raw for name in SPELLINGS.get(role, (role,)))
+
+    def size(self, role: str, default: int | None = None, *, minimum: int = 1) -> int:
+        """A whole number, required unless a default is known; refused outside its bounds."""
+        value = self.optional_size(role, minimum=minimum)
+        if value is not None:
+            return value
+        if default is not None:
+            return default
+        name = SPELLINGS.get(role, (role,))[0]
+        state = "is null" if name in self._raw else "is missing"
+        raise self.error(f"{name} {state}, and the count depends on it", name)
+
+    def optional_size(self, role: str, *, minimum: int = 1) -> int | None:
+        """A whole number, or None where the config gives none or null."""
+        key, value = self._find(role)
+        return None if value is None else self._whole(value, key, role, minimum)
+
+    def _whole(self, value: object, key: str, role: str, minimum: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.error(f"{key} must be a whole number, not {_shown(value)}", key)
+        limit = LIMITS.get(role, DEFAULT_LIMIT)
+        if not minimum <= value <= limit:
+            raise self.error(f"{key} = {value} is outside {minimum}..{limit}", key)
+        return value
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """True or false; the default where the key is missing or null."""
+        name, value = self._find(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.error(f"{name} must be true or false, not {_shown(value)}", name)
+        return value
+
+    def number(self, key: str, default: float) -> float:
+        """A number that need not be whole (a ratio)."""
+        name, value = self._find(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**24:
+            raise self.error(f"{name} must be a positive number, not {_shown(value)}", name)
+        return float(value)
+
+    def word(self, key: str, default: str = "") -> str:
+        """A string."""
+        name, value = self._find(key)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            raise self.error(f"{name} must be a string, not {_shown(value)}", name)
+        return value
+
+    def words(self, key: str) -> tuple[str, ...] | None:
+        """A list of strings, one a layer; None where there is none."""
+        value = self._list(key)
+        if value is None:
+            return None
+        for item in value:
+            if not isinstance(item, str):
+                raise self.error(f"{key} must list strings, not {_shown(item)}", key)
+        return tuple(str(item) for item in value)
+
+    def sizes(self, key: str, *, minimum: int = 0) -> tuple[int, ...] | None:
+        """A list of whole numbers; None where there is none."""
+        value = self._list(key)
+        if value is None:
+            return None
+        return tuple(self._whole(item, key, key, minimum) for item in value)
+
+    def _list(self, key: str) -> list[object] | None:
+        name, value = self._find(key)
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise self.error(f"{name} must be a list, not {_shown(value)}", name)
+        if len(value) > LIMITS["layers"]:
+            raise self.error(f"{name} lists {len(value)} entries", name)
+        return list(value)
+
+    def mapping(self, key: str) -> Mapping[str, object] | None:
+        """A nested object; None where there is none."""
+        name, value = self._find(key)
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            raise self.error(f"{name} must be an object, not {_shown(value)}", name)
+        return value
+
+    def nested(
+        self, key: str, model_type: str, defaults: Mapping[str, object] | None = None
+    ) -> Keys:
+        """The nested object as keys of its own; an empty one where there is none."""
+        return Keys(
+            self.mapping(key) or {}, model_type, defaults=defaults, where=f"{self._where}{key}."
+        )
+
+    def raw(self, key: str) -> object:
+        """A value of any type, for keys that some families write as a number and some as a list."""
+        return self._find(key)[1]
+
+    def ignore(self, *keys: str) -> None:
+        """Mark keys as understood: they change nothing that is counted here."""
+        self._used.update(keys)
+
+    def ignore_all(self) -> None:
+        """Mark every key as understood."""
+        self._used.update(self._raw)
+
+    def refuse_unknown(self) -> None:
+        """Refuse a key that was not used and speaks of structure, unless it is switched off."""
+        for key, value in self._raw.items():
+            if key in self._used or key in _HARMLESS_KEYS or not _active(value):
+                continue
+            if _STRUCTURAL.search(key) and not _HARMLESS.search(key):
+                raise self.error(f"unknown structural key {key} = {_shown(value)}", key)
+
+
+def _active(value: object) -> bool:
+    """Whether a value could add or resize tensors: off, empty, real and worded values cannot."""
+    if isinstance(value, str | float) or not value:
+        return False
+    if isinstance(value, list | tuple):
+        return any(_active(item) or isinstance(item, str) for item in value)
+    return True
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
