@@ -1,7 +1,8 @@
 """Compile the catalogs: `python -m advisor.catalog.compile [--check]`.
 
 hardware.yaml becomes hardware.json and hardware_index.json, which load in a fraction of a
-millisecond. `--check` writes nothing and fails where a compiled file is not what its source says.
+millisecond. models.json is source and store in one (an entry a line); models_index.json says where
+its entries stand. `--check` writes nothing and fails where a file is not what its source says.
 """
 
 from __future__ import annotations
@@ -59,6 +60,12 @@ def compile_hardware(text: str) -> dict[str, bytes]:
     return {"hardware.json": lines, "hardware_index.json": _index(names, places, tables)}
 
 
+def compile_models(text: str) -> dict[str, bytes]:
+    """Turn models.json into its canonical layout and its index, by file name."""
+    lines, places = render_lines(json.loads(text))
+    return {"models.json": lines, "models_index.json": _index({}, places, {})}
+
+
 def _device(entry: Mapping[str, Any]) -> dict[str, Any]:
     compiled = {name: value for name, value in entry.items() if name not in _DROPPED}
     compiled["notes"] = entry["notes"] or ""
@@ -76,7 +83,9 @@ def _index(
 
 def compiled_files() -> dict[str, bytes]:
     """Every compiled file of the catalogs, by file name."""
-    return compile_hardware((FOLDER / "hardware.yaml").read_text(encoding="utf-8"))
+    hardware = (FOLDER / "hardware.yaml").read_text(encoding="utf-8")
+    models = (FOLDER / "models.json").read_text(encoding="utf-8")
+    return {**compile_hardware(hardware), **compile_models(models)}
 
 
 def main(arguments: list[str]) -> int:
