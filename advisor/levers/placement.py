@@ -1,0 +1,140 @@
+"""Where the work and the bytes are: parallelism, offload, other hardware."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from advisor.deployment import Deployment, Offload, find_device
+from advisor.levers.base import Bytes, Count, Lever, Metric, Nature
+
+
+class _Parallel(Lever):
+    size: Count
+
+    @property
+    def label(self) -> str:
+        """Kind and degree."""
+        return f"{self.kind.replace('_', ' ')} {self.size}"
+
+
+class TensorParallel(_Parallel):
+    """Each weight split over several devices."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["tensor_parallel"] = "tensor_parallel"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Each device reads its part of the weights; two all-reduces a layer."""
+        split = replace(deployment.parallelism, tensor=self.size)
+        return deployment.evolve(parallelism=split)
+
+
+class PipelineParallel(_Parallel):
+    """Layers split into stages on several devices."""
+
+    nature: ClassVar[Nature] = Nature.AMORTISE
+    metric: ClassVar[Metric] = "throughput"
+
+    kind: Literal["pipeline_parallel"] = "pipeline_parallel"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Stages one after another for each token."""
+        split = replace(deployment.parallelism, pipeline=self.size)
+        return deployment.evolve(parallelism=split)
+
+
+class DataParallel(_Parallel):
+    """Replicas of the whole model."""
+
+    nature: ClassVar[Nature] = Nature.AMORTISE
+    metric: ClassVar[Metric] = "throughput"
+
+    kind: Literal["data_parallel"] = "data_parallel"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """As many sequences per replica as before, on more replicas."""
+        old = deployment.parallelism
+        batch = deployment.batch * self.size // old.data
+        return deployment.evolve(parallelism=replace(old, data=self.size), batch=max(1, batch))
+
+
+class ExpertParallel(_Parallel):
+    """Whole experts spread over devices."""
+
+    nature: ClassVar[Nature] = Nature.AMORTISE
+    metric: ClassVar[Metric] = "throughput"
+
+    kind: Literal["expert_parallel"] = "expert_parallel"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Experts divided by whole ones; two all-to-alls a MoE layer."""
+        split = replace(deployment.parallelism, expert=self.size)
+        return deployment.evolve(parallelism=split)
+
+
+class OffloadLever(Lever):
+    """Weights or cache kept on the host or on NVMe and read from there."""
+
+    nature: ClassVar[Nature] = Nature.LINK
+
+    kind: Literal["offload"] = "offload"
+    weights: Bytes | None = None
+    kv_cache: Bytes | None = None
+    to: Literal["host", "nvme"] = "host"
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.weights is None and self.kv_cache is None:
+            raise ValueError("offload what? give weights or kv_cache as a size: weights: 10 GB")
+        return self
+
+    @property
+    def machine_kind(self) -> str:
+        """offload.weights or offload.kv."""
+        return "offload.weights" if self.weights is not None else "offload.kv"
+
+    @property
+    def label(self) -> str:
+        """What goes where."""
+        what = "weights" if self.weights is not None else "KV cache"
+        size = (self.weights if self.weights is not None else self.kv_cache) or 0.0
+        place = "NVMe" if self.to == "nvme" else "the host"
+        return f"{size / 1e9:.3g} GB of {what} on {place}"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """These bytes come over the host link in every step that needs them."""
+        away = Offload(self.weights or 0.0, self.kv_cache or 0.0, self.to)
+        return deployment.evolve(offload=away)
+
+    def parts(self) -> tuple[Lever, ...]:
+        """Weights and cache are two levers."""
+        if self.weights is None or self.kv_cache is None:
+            return (self,)
+        first = self.model_copy(update={"kv_cache": None})
+        return (first, self.model_copy(update={"weights": None}))
+
+
+class Hardware(Lever):
+    """Other devices."""
+
+    nature: ClassVar[Nature] = Nature.HARDWARE
+
+    kind: Literal["hardware"] = "hardware"
+    hardware: str
+
+    @property
+    def label(self) -> str:
+        """The devices."""
+        return self.hardware
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """The same work on other devices; a stated count is the tensor parallel degree."""
+        count, device = find_device(self.hardware)
+        split = deployment.parallelism
+        if count != 1:
+            split = replace(split, tensor=count)
+        return deployment.evolve(hardware=device, parallelism=split)

@@ -1,0 +1,129 @@
+"""Fewer weights, heads, layers, experts or cached tokens: removed, packed, or only zeroed."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import BeforeValidator
+
+from advisor.deployment import Deployment, parse_sparsity
+from advisor.ledger.step import count_step
+from advisor.levers import reshape
+from advisor.levers.base import Count, Lever, Nature, Ratio, StorageName
+
+Pattern = Literal[
+    "unstructured", "2:4", "block", "channels", "heads", "layers", "experts", "kv_tokens"
+]
+
+_NAMES: Final = {
+    "semi-structured": "2:4", "semi_structured": "2:4", "semistructured": "2:4", "n:m": "2:4",
+    "magnitude": "unstructured", "width": "channels", "neurons": "channels",
+    "attention_heads": "heads", "depth": "layers", "tokens": "kv_tokens", "kv": "kv_tokens",
+}  # fmt: skip
+
+
+def _pattern(value: object) -> object:
+    if isinstance(value, str):
+        key = value.strip().lower().replace(" ", "_")
+        return _NAMES.get(key, key)
+    return value
+
+
+_ZEROS_STORED_DENSE: Final = frozenset({"dense", "masked"})
+_SPARSE_PATTERNS: Final = frozenset({"unstructured", "2:4", "block"})
+_REMOVED: Final = frozenset({"removed", "deleted"})
+
+
+class Prune(Lever):
+    """Part of the model set to zero or taken out."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["prune"] = "prune"
+    pattern: Annotated[Pattern, BeforeValidator(_pattern)] = "unstructured"
+    sparsity: Ratio = 0.5
+    storage: StorageName | None = None
+    kernel: str | None = None
+    kv_heads: Count | None = None
+
+    @property
+    def storage_is_open(self) -> bool:
+        """Whether nobody said if the zeros stay in dense tensors."""
+        return self.storage is None and self.pattern not in {"layers", "experts", "kv_tokens"}
+
+    @property
+    def keeps_dense_bytes(self) -> bool:
+        """Whether the pruned part is still stored, and so still read."""
+        return self.storage in _ZEROS_STORED_DENSE
+
+    @property
+    def machine_kind(self) -> str:
+        """prune.<pattern>, heads by whether they are gone or masked."""
+        if self.pattern == "heads" and self.storage not in _REMOVED and self.storage is not None:
+            return "prune.heads.mask"
+        return f"prune.{self.pattern}"
+
+    @property
+    def label(self) -> str:
+        """What is pruned, how much, how stored."""
+        part = "" if self.pattern == "unstructured" else f" of {self.pattern}"
+        amount = "prune 2:4" if self.pattern == "2:4" else f"prune {self.sparsity:.0%}{part}"
+        stored = {None: "", "dense": ", stored dense", "masked": ", masked"}
+        return amount + stored.get(self.storage, f", {self.storage}")
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Take out what is really taken out; zeros in dense tensors change nothing."""
+        model, gone = deployment.model, self.sparsity
+        if self.pattern == "kv_tokens":
+            return deployment.evolve(kv_kept=deployment.kv_kept * (1.0 - gone))
+        if self.pattern == "layers" and not self.keeps_dense_bytes:
+            return deployment.evolve(model=reshape.drop_layers(model, gone))
+        if self.pattern == "experts" and not self.keeps_dense_bytes:
+            return deployment.evolve(model=reshape.drop_experts(model, gone))
+        if self.pattern in _SPARSE_PATTERNS:
+            return self._sparse(deployment)
+        if self.storage not in _REMOVED:
+            return deployment
+        if self.pattern == "channels":
+            return deployment.evolve(model=reshape.narrow_mlp(model, 1.0 - gone))
+        return deployment.evolve(model=reshape.drop_heads(model, 1.0 - gone, self.kv_heads))
+
+    def _sparse(self, deployment: Deployment) -> Deployment:
+        if self.storage is None or self.storage == "dense":
+            return deployment
+        if self.storage in _REMOVED:
+            return deployment
+        fraction = 0.5 if self.pattern == "2:4" else self.sparsity
+        return deployment.evolve(sparsity=parse_sparsity(fraction, self.storage, self.kernel))
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """What a stored-sparse or shape-changing saving hangs on."""
+        if self.storage_is_open:
+            return "how the pruned part is stored, and a kernel that skips it"
+        if self.pattern in {"2:4", "block"} and not self.keeps_dense_bytes and not self.kernel:
+            return "a kernel that streams the packed form at decode"
+        if self.pattern == "unstructured" and not self.keeps_dense_bytes and not self.kernel:
+            return "a kernel that streams the packed form at decode"
+        if self.pattern == "experts" and deployment.batch == 1:
+            return "a batch that touches most experts: at batch 1 as many are read as before"
+        return None
+
+    def nominal_flops(self, deployment: Deployment) -> float:
+        """The part of the FLOPs that the pruned weights or heads stand for."""
+        ledger = count_step(deployment)
+        if not ledger.flops:
+            return 0.0
+        if self.pattern == "heads":
+            names = {"attention projections", "attention over KV"}
+        elif self.pattern == "channels":
+            names = {"MLP", "experts", "shared experts"}
+        elif self.pattern == "kv_tokens":
+            names = {"attention over KV"}
+        else:
+            names = {"attention projections", "MLP", "experts", "shared experts"}
+        touched = sum(op.flops for op in ledger.operators if op.name in names)
+        if self.pattern == "layers":
+            touched = ledger.flops - sum(
+                op.flops for op in ledger.operators if op.name == "lm_head"
+            )
+        return self.sparsity * touched / ledger.flops

@@ -1,0 +1,86 @@
+"""Fewer bits: weights, KV cache, activations, output head."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from advisor.deployment import Deployment
+from advisor.ledger.formats import parse_format
+from advisor.levers.base import FormatName, Lever, Nature
+
+
+class Quantize(Lever):
+    """Weights, KV cache, activations or output head kept in other number formats."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["quantize"] = "quantize"
+    weights: FormatName | None = None
+    kv_cache: FormatName | None = None
+    activations: FormatName | None = None
+    lm_head: FormatName | None = None
+    kernel: str | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not (self.weights or self.kv_cache or self.activations or self.lm_head):
+            raise ValueError("quantize what? give weights, kv_cache, activations or lm_head")
+        return self
+
+    @property
+    def machine_kind(self) -> str:
+        """quantize.weights.<width> or quantize.kv."""
+        if self._is_kv:
+            return "quantize.kv"
+        return f"quantize.weights.{parse_format(self._main).kind}"
+
+    @property
+    def _is_kv(self) -> bool:
+        return self.kv_cache is not None and not (self.weights or self.lm_head)
+
+    @property
+    def _main(self) -> str:
+        return self.weights or self.lm_head or self.activations or self.kv_cache or ""
+
+    @property
+    def activations_only(self) -> bool:
+        """Whether stored bytes stay as they are."""
+        return not (self.weights or self.kv_cache or self.lm_head)
+
+    @property
+    def label(self) -> str:
+        """The formats in words."""
+        parts = []
+        if self.weights:
+            parts.append(f"{self.weights} weights")
+        if self.lm_head:
+            parts.append(f"{self.lm_head} lm_head")
+        if self.activations:
+            parts.append(f"{self.activations} activations")
+        if self.kv_cache:
+            parts.append(f"{self.kv_cache} KV cache")
+        return ", ".join(parts)
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Other formats, everything else unchanged."""
+        layers = deployment.model.layer_count
+        changes = {
+            field: parse_format(text, layers)
+            for field, text in (
+                ("weights", self.weights),
+                ("kv_cache", self.kv_cache),
+                ("activations", self.activations),
+                ("lm_head", self.lm_head),
+            )
+            if text is not None
+        }
+        return deployment.evolve(**changes)
+
+    def parts(self) -> tuple[Lever, ...]:
+        """Weights and KV cache are two levers: each has its own bytes and its own verdict."""
+        if self.kv_cache is None or self._is_kv:
+            return (self,)
+        weights = self.model_copy(update={"kv_cache": None})
+        return (weights, Quantize(kv_cache=self.kv_cache, kernel=self.kernel))

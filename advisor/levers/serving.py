@@ -1,0 +1,81 @@
+"""Batching and the scheduling of prompts: what changes the work, not the bytes of a pass."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from advisor.deployment import Deployment
+from advisor.levers.base import Count, Lever, Metric, Nature
+
+
+class Batch(Lever):
+    """More sequences in a step."""
+
+    nature: ClassVar[Nature] = Nature.AMORTISE
+    metric: ClassVar[Metric] = "throughput"
+
+    kind: Literal["batch"] = "batch"
+    batch: Count
+
+    @property
+    def machine_kind(self) -> str:
+        """Batching."""
+        return "batching"
+
+    @property
+    def label(self) -> str:
+        """The batch."""
+        return f"batch {self.batch}"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """The same weights for more sequences."""
+        return deployment.evolve(batch=self.batch)
+
+
+class _PromptLever(Lever):
+    """A lever on the prompt: a decode step is what it was."""
+
+    nature: ClassVar[Nature] = Nature.PREFILL
+    metric: ClassVar[Metric] = "ttft"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Nothing about a decode step changes."""
+        return deployment
+
+
+class PrefixCache(_PromptLever):
+    """Keys and values of prompt prefixes seen before are reused."""
+
+    kind: Literal["prefix_cache"] = "prefix_cache"
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return "prefix cache"
+
+
+class ChunkedPrefill(_PromptLever):
+    """Prompts are processed in chunks between decode steps."""
+
+    kind: Literal["chunked_prefill"] = "chunked_prefill"
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return "chunked prefill"
+
+
+class Disaggregate(_PromptLever):
+    """Prefill and decode run on separate workers."""
+
+    kind: Literal["disaggregate"] = "disaggregate"
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return "disaggregated prefill"
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """Separation pays where prefill disturbs decode, and costs the transfer of the cache."""
+        del deployment
+        return "how much prefill of other requests disturbs decode, and the link for the KV cache"

@@ -1,0 +1,197 @@
+"""Other shapes and paths: low rank, early exit, activation sparsity, attention, a student."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, model_validator
+
+from advisor.deployment import Deployment, find_model
+from advisor.ledger.step import count_step
+from advisor.levers import reshape
+from advisor.levers.base import Count, Lever, Nature, Ratio, Tokens
+from advisor.quantity import Dimension, parse_quantity
+
+# DeepSeek-V2 and V3 compress keys and values to 512 dimensions and keep 64 rotary ones apart.
+_MLA_LATENT, _MLA_ROPE = 512, 64
+
+
+class ActivationSparsity(Lever):
+    """Weights that meet zero activations are not read (TEAL, Deja Vu, ReLU sparsity)."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["activation_sparsity"] = "activation_sparsity"
+    sparsity: Ratio
+    kernel: str | None = None
+
+    @property
+    def label(self) -> str:
+        """How much is skipped."""
+        return f"{self.sparsity:.0%} activation sparsity"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Skip the rows that no token of the pass activates."""
+        return deployment.evolve(activation_sparsity=self.sparsity)
+
+    def nominal_flops(self, deployment: Deployment) -> float:
+        """The skipped part of the linear layers."""
+        del deployment
+        return self.sparsity
+
+
+class LowRank(Lever):
+    """Linear layers replaced by products of two thin matrices, or truncated and multiplied back."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["low_rank"] = "low_rank"
+    rank: Count
+    storage: Literal["factored", "multiplied"] = "factored"
+
+    @property
+    def label(self) -> str:
+        """Rank and storage."""
+        back = ", multiplied back" if self.storage == "multiplied" else ""
+        return f"rank {self.rank}{back}"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Two thin matrices for each linear; multiplied back, the matrix it was."""
+        if self.storage == "multiplied":
+            return deployment
+        return deployment.evolve(model=reshape.factor(deployment.model, self.rank))
+
+    def nominal_flops(self, deployment: Deployment) -> float:
+        """FLOPs that the factors save against the full matrices."""
+        before = count_step(deployment).flops
+        factored = deployment.evolve(model=reshape.factor(deployment.model, self.rank))
+        return max(0.0, 1.0 - count_step(factored).flops / before) if before else 0.0
+
+
+def _depth(value: object) -> float:
+    quantity = parse_quantity(value, Dimension.FACTOR if _is_count(value) else Dimension.RATIO)
+    return quantity.value
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | float) and value > 1
+
+
+class EarlyExit(Lever):
+    """Tokens leave the model before its last layer."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["early_exit"] = "early_exit"
+    mean_depth: Annotated[float, BeforeValidator(_depth)]
+    """Layers run on average: a part of them (60%) or a number above 1."""
+
+    @property
+    def label(self) -> str:
+        """Mean depth."""
+        if self.mean_depth > 1:
+            return f"early exit after {self.mean_depth:g} layers"
+        return f"early exit after {self.mean_depth:.0%} of the layers"
+
+    def _part(self, deployment: Deployment) -> float:
+        if self.mean_depth <= 1:
+            return self.mean_depth
+        return min(1.0, self.mean_depth / max(deployment.model.layer_count, 1))
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Run part of the layers; with more tokens in a pass the deepest of them decides.
+
+        The mean of the deepest of T tokens with exits spread evenly tends to the last layer.
+        """
+        part = self._part(deployment)
+        tokens = deployment.batch * deployment.query_tokens
+        deepest = 1.0 - (1.0 - part) * 2.0 / (tokens + 1.0) if tokens > 1 else part
+        return deployment.evolve(depth=min(1.0, max(part, deepest)))
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """Early exit needs keys and values of the layers it skipped."""
+        del deployment
+        return "how skipped layers get the keys and values that later tokens attend to"
+
+    def nominal_flops(self, deployment: Deployment) -> float:
+        """The skipped layers."""
+        return 1.0 - self._part(deployment)
+
+
+class Distill(Lever):
+    """Another, smaller model in the place of this one."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["distill"] = "distill"
+    model: str
+
+    @property
+    def label(self) -> str:
+        """The student."""
+        return f"distil to {self.model}"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """The student in the same formats on the same hardware."""
+        return deployment.evolve(model=find_model(self.model))
+
+
+class AttentionVariant(Lever):
+    """Attention that caches less: fewer KV heads, one latent, a window, a constant state."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["attention"] = "attention"
+    variant: Literal["gqa", "mqa", "mla", "window", "linear"]
+    kv_heads: Count | None = None
+    window: Tokens | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.variant == "gqa" and self.kv_heads is None:
+            raise ValueError("gqa needs kv_heads")
+        if self.variant == "window" and self.window is None:
+            raise ValueError("a window needs its size: window: 4096")
+        return self
+
+    @property
+    def machine_kind(self) -> str:
+        """kv.<variant>."""
+        return f"kv.{self.variant}"
+
+    @property
+    def label(self) -> str:
+        """The variant and its size."""
+        if self.variant == "gqa":
+            return f"GQA with {self.kv_heads} KV heads"
+        if self.variant == "window":
+            return f"window of {self.window:,} tokens"
+        return {"mqa": "MQA", "mla": "MLA", "linear": "linear attention"}[self.variant]
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """Other caches and projections; the rest of the model as it was."""
+        model = deployment.model
+        if self.variant == "window" and self.window is not None:
+            return deployment.evolve(model=reshape.with_window(model, self.window))
+        if model.attention is None:
+            return deployment
+        if self.variant == "mla":
+            return deployment.evolve(model=reshape.with_latent(model, _MLA_LATENT, _MLA_ROPE))
+        if self.variant == "linear":
+            # A constant state of about head_dim entries per head stands for the whole context.
+            return deployment.evolve(model=reshape.with_window(model, model.attention.head_dim))
+        if model.attention.is_latent:
+            return deployment
+        heads = 1 if self.variant == "mqa" else self.kv_heads or 1
+        heads = min(heads, model.attention.heads)
+        return deployment.evolve(model=reshape.with_heads(model, model.attention.heads, heads))
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """Attention is trained in; whether the model already has it is a fact."""
+        attention = deployment.model.attention
+        if attention is None:
+            return "a model with attention: this one has none"
+        fewer = self.kv_heads is not None and self.kv_heads < attention.kv_heads
+        if self.variant == "gqa" and (attention.is_latent or not fewer):
+            return f"fewer than the {attention.kv_heads} KV heads the model already has"
+        return None
