@@ -39,6 +39,8 @@ _ACTIVATION_BYTES: Final = 2
 _LATENT_DOWN: Final = frozenset({"kv_a_proj", "q_a_proj"})
 """MLA down-projections, which every rank of a tensor group holds whole."""
 
+_NOT_STREAMED: Final = frozenset({Use.TABLE, Use.IDLE, Use.BUFFER})
+
 _LINEAR: Final = frozenset(
     {
         Component.ATTENTION,
@@ -200,7 +202,7 @@ def _format_of(
     stored = parse_format(tensor.stored_as or dtype)
     if weights is not None and weights.is_wide:
         stored = weights
-    if tensor.use in (Use.VECTOR, Use.TABLE, Use.IDLE):
+    if tensor.use not in (Use.MATMUL, Use.EXPERT) and tensor.name != "embed_tokens":
         return stored
     if tensor.component in (Component.LM_HEAD, Component.EMBEDDING):
         if lm_head is not None:
@@ -262,30 +264,28 @@ def _plan(
         stored = _stored_bytes(tensor, form, sparsity) * layers
         share = _share(tensor, parallelism, model.attention)
         elements = tensor.elements * layers
-        if tensor.component is not Component.MTP:
+        if tensor.component is not Component.MTP and not tensor.shared:
             resident += stored * share
-        if tensor.use is Use.IDLE:
-            return
+        is_head = tensor.component is Component.LM_HEAD or (
+            model.tied and tensor.name == "embed_tokens"
+        )
         if tensor.use is Use.TABLE:
+            # One row a token. A tied table is also streamed whole, as the output head.
             row_bytes += stored * tensor.shape[-1] * tensor.count / max(tensor.elements, 1)
+        if tensor.use in _NOT_STREAMED and not is_head:
             return
         if tensor.use is Use.EXPERT and routing is not None:
             sums = experts.setdefault((form, routing.experts, routing.top_k), [0.0, 0.0])
             sums[0] += elements * share / routing.experts
             sums[1] += stored * share / routing.experts
             return
-        is_head = tensor.component is Component.LM_HEAD or (
-            tensor.component is Component.EMBEDDING and tensor.use is Use.MATMUL
-        )
         name = "lm_head" if is_head else _OPERATOR_NAMES[tensor.component]
         if tensor.use is Use.VECTOR:
             name = _OPERATOR_NAMES[Component.NORMS]
         sums = matrices.setdefault((name, form, is_head), [0.0, 0.0, 0.0])
         sums[0] += elements * share
         sums[1] += stored * share
-        sums[2] += 2.0 * elements * share if tensor.use is Use.MATMUL else 0.0
-        if is_head and model.tied:
-            row_bytes += tensor.shape[-1] * parse_format(model.dtype).bits / 8
+        sums[2] += 2.0 * elements * share if is_head or tensor.use is Use.MATMUL else 0.0
 
     for tensor in model.tensors:
         add(tensor, 1, None)
