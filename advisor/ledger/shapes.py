@@ -62,6 +62,8 @@ class Tensor:
     component: Component
     use: Use = Use.MATMUL
     count: int = 1
+    shared: bool = False
+    """The weights of an earlier layer used again: streamed here too, stored only there."""
     stored_as: str | None = None
     """Number format fixed by the checkpoint (a name of `formats`), None where nothing fixes it."""
 
@@ -69,6 +71,11 @@ class Tensor:
     def elements(self) -> int:
         """Parameters in all `count` tensors."""
         return prod(self.shape) * self.count
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it adds to the model's parameters: buffers and weights used again do not."""
+        return not self.shared and self.use is not Use.BUFFER
 
 
 class CacheKind(StrEnum):
@@ -203,14 +210,14 @@ class Architecture:
         return sum(layer.count for layer in self.layers)
 
     def parameters(self) -> dict[Component, int]:
-        """Elements by component (MTP layers apart), buffers not counted."""
+        """Elements by component (MTP layers apart): each weight once, buffers not counted."""
         totals = dict.fromkeys(Component, 0)
         for tensor in self.tensors:
-            if tensor.use is not Use.BUFFER:
+            if tensor.is_parameter:
                 totals[tensor.component] += tensor.elements
         for layer in self.layers:
             for tensor in layer.tensors:
-                if tensor.use is not Use.BUFFER:
+                if tensor.is_parameter:
                     totals[tensor.component] += tensor.elements * layer.count
         return totals
 

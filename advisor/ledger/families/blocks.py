@@ -141,6 +141,7 @@ def attention(
     o_bias: bool = False,
     qk_norm: str = "",
     gate: str = "",
+    gate_bias: bool = True,
     sinks: bool = False,
     window: int | None = None,
     has_keys: bool = True,
@@ -150,7 +151,8 @@ def attention(
 ) -> Block:
     """Multi-head, grouped-query or multi-query attention.
 
-    `gate`: "channel" doubles the query projection (2·n·d), "head" adds a gate per head.
+    `gate`: "channel" gates every output channel (with the query's bias if `gate_bias`), "head"
+    has one gate a head.
     A layer without keys reads another layer's cache; one without values reuses its keys as values
     (they are still cached apart, because only the keys are rotated).
     """
@@ -159,7 +161,9 @@ def attention(
     q_out = heads * head_dim
     tensors = [*linear("q_proj", q_out, hidden, part, bias=qkv_bias)]
     if gate == "channel":
-        tensors += linear("q_gate_proj", heads * value_dim, hidden, part, bias=qkv_bias)
+        tensors += linear(
+            "q_gate_proj", heads * value_dim, hidden, part, bias=qkv_bias and gate_bias
+        )
     elif gate == "head":
         tensors += linear("gate_proj", heads, hidden, part)
     if has_keys:
@@ -203,8 +207,10 @@ class MoeShape(NamedTuple):
     router_bias: bool = False
     """A bias the router adds to its logits (a parameter)."""
     selection_bias: bool = False
-    """A float32 bias that steers the choice of experts (a buffer, not a parameter)."""
+    """A float32 bias that steers the choice of experts; a buffer, in some models a parameter."""
+    selection_parameter: bool = False
     shared_gate: bool = False
+    output_norm: bool = False
     latent: int = 0
     """Width the experts work in where it is not the model's (latent experts)."""
     latent_norm: bool = False
@@ -222,7 +228,8 @@ def moe(hidden: int, shape: MoeShape) -> Block:
 
     tensors = [*linear("router", experts, hidden, Component.ROUTER, bias=shape.router_bias)]
     if shape.selection_bias:
-        tensors.append(Tensor("router.selection_bias", (experts,), Component.ROUTER, Use.BUFFER))
+        use = Use.VECTOR if shape.selection_parameter else Use.BUFFER
+        tensors.append(Tensor("router.selection_bias", (experts,), Component.ROUTER, use))
     if shape.latent:
         tensors += linear("latent_down_proj", width, hidden, Component.EXPERTS)
     if shape.gated:
@@ -239,6 +246,8 @@ def moe(hidden: int, shape: MoeShape) -> Block:
         ).tensors
     if shape.shared_gate:
         tensors += linear("shared_expert_gate", 1, hidden, Component.ROUTER)
+    if shape.output_norm:
+        tensors += norm("post_mlp_norm", hidden)
     return Block(tuple(tensors), routing=Routing(experts, shape.top_k), label="MoE")
 
 

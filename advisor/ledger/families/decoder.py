@@ -7,16 +7,17 @@ row into an `Architecture`; a new Llama-like family is one more row in a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.keys import SPELLINGS, Keys
 from advisor.ledger.shapes import (
     Architecture,
     Attention,
+    CacheKind,
     Component,
     Layer,
     Tensor,
@@ -56,15 +57,21 @@ class Experts:
 
     width: tuple[str, ...] = ("expert_width", "intermediate")
     """Where the width of one expert is written, the first that is given."""
+    nested: str = ""
+    """Key of the object that holds the experts' keys, where they stand apart."""
     shared_width: str = ""
     """Key of the shared expert's whole width; without one it is count times expert width."""
     shared_gate: bool = False
     selection_bias: Flag = False
+    selection_parameter: bool = False
+    """The selection bias is stored as a parameter, not as a buffer."""
     router_bias: Flag = False
     bias: Flag = False
     latent: str = ""
     """Key of the width the experts work in, where it is not the model's."""
     latent_norm: Flag = False
+    output_norm: bool = False
+    """A norm on what the routed MLP gives back."""
     gated: bool = True
 
 
@@ -74,9 +81,11 @@ class Mtp:
 
     layers: int = 0
     """How many the checkpoint stores, whatever number the config gives; 0 takes the config's."""
+    mixer: str = FULL
     norms: int = 3
-    private_embeddings: bool = False
-    """Each layer has its own copy of the embedding table and of the head."""
+    private_embeddings_until: int = 0
+    """Each layer has its own copy of the embedding table and of the head in the models of a
+    family up to this context limit (GLM-4.5 has copies, GLM-4.6 with its longer context none)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +114,17 @@ class Family:
     qk_norm: str = ""
     qk_norm_switch: Flag = True
     gate: str = ""
+    gate_bias: bool = True
     sinks: Flag = False
+    window_key: str = "window"
     default_window: int | None = None
+    pattern_key: str = "sliding_window_pattern"
     pattern: int = 0
-    """Every n-th layer attends to all, the others slide; 0: all slide where a window is given."""
+    """Every n-th layer attends to all, the others are of the other kind; 0: all slide where a
+    window is given."""
+    other_kind: str = SLIDING
+    kind_names: Mapping[str, str] = field(default_factory=dict)
+    """What the family calls the kinds of layers, where it has names of its own."""
     window_switch: Flag = True
     # MLP
     gated: bool = True
@@ -120,14 +136,23 @@ class Family:
     experts: Experts | None = None
     # layers
     mixers: Mapping[str, MixerReader] = field(default_factory=dict)
-    """Readers of other mixers than GQA, by layer kind."""
+    """Readers of other mixers than GQA, by layer kind; what follows a slash in a kind tells
+    variants of it apart ("full_attention/64")."""
+    solo: bool = False
+    """A layer is one block: a mixer or an MLP, not one after the other."""
+    layer_list: tuple[str, ...] = ()
+    """Lists (or patterns) with one entry a layer: their length is the number of layers where the
+    config does not give it."""
     kinds: Callable[[Keys, int], tuple[str, ...]] | None = None
     """The kind of each layer where `layer_types` and the window pattern do not say it."""
     kv_heads: Callable[[Keys, int], int] | None = None
     mtp: Mtp | None = None
     ignored: tuple[str, ...] = ()
     """Structural-looking keys that change nothing that is counted here."""
-    extra_tensors: Callable[[Keys, int], tuple[Tensor, ...]] | None = None
+    notes: tuple[str, ...] = ()
+    layer_extra: Callable[[Keys], tuple[Tensor, ...]] | None = None
+    """Tensors of every layer that only this family has."""
+    extra_tensors: Callable[[Keys], tuple[Tensor, ...]] | None = None
     """Tensors outside the layers that only this family has."""
 
 
@@ -169,6 +194,7 @@ def read_attention(keys: Keys, family: Family, kind: str) -> Block:
         o_bias=decide(keys, family.o_bias),
         qk_norm=family.qk_norm if decide(keys, family.qk_norm_switch) else "",
         gate=family.gate,
+        gate_bias=family.gate_bias,
         sinks=decide(keys, family.sinks),
         window=window_of(keys, family) if kind in {SLIDING, CHUNKED} else None,
         label="chunked attention" if kind == CHUNKED else "",
@@ -177,8 +203,8 @@ def read_attention(keys: Keys, family: Family, kind: str) -> Block:
 
 def window_of(keys: Keys, family: Family) -> int | None:
     """The sliding window in tokens; None where there is none that the context could reach."""
-    window = keys.optional_size("window", minimum=-1)
-    if window is None and not keys.present("window"):
+    window = keys.optional_size(family.window_key, minimum=-1)
+    if window is None and not keys.present(family.window_key):
         window = family.default_window
     if window is None or window <= 0:
         return None
@@ -192,20 +218,23 @@ def layer_kinds(keys: Keys, family: Family, layers: int) -> tuple[str, ...]:
         return family.kinds(keys, layers)
     given = keys.words("layer_types")
     if given is not None:
-        return check_length(keys, "layer_types", given, layers)
-    if window_of(keys, family) is None or not decide(keys, family.window_switch):
+        check_length(keys, "layer_types", given, layers)
+        return tuple(family.kind_names.get(kind, kind) for kind in given)
+    if family.other_kind == SLIDING and (
+        window_of(keys, family) is None or not decide(keys, family.window_switch)
+    ):
         return (FULL,) * layers
-    pattern = keys.optional_size("sliding_window_pattern") or family.pattern
+    pattern = keys.optional_size(family.pattern_key) or family.pattern
     if pattern:
-        return tuple(FULL if (i + 1) % pattern == 0 else SLIDING for i in range(layers))
+        return tuple(FULL if (i + 1) % pattern == 0 else family.other_kind for i in range(layers))
     return (SLIDING,) * layers
 
 
-def check_length(keys: Keys, key: str, given: tuple[str, ...], layers: int) -> tuple[str, ...]:
+def check_length(keys: Keys, key: str, given: Sequence[str], layers: int) -> tuple[str, ...]:
     """A list with one entry a layer."""
     if len(given) != layers:
         raise keys.error(f"{key} has {len(given)} entries for {layers} layers", key)
-    return given
+    return tuple(given)
 
 
 def expert_layers(keys: Keys, layers: int) -> tuple[bool, ...]:
@@ -240,6 +269,11 @@ def expert_layers(keys: Keys, layers: int) -> tuple[bool, ...]:
     if sparse_step is not None:
         dense = set(keys.sizes("mlp_only_layers") or ())
         return tuple(i not in dense and (i + 1) % sparse_step == 0 for i in range(layers))
+    interval = keys.optional_size("moe_layer_interval")
+    if interval is not None:
+        first = keys.size("moe_layer_start_index", minimum=0)
+        last = keys.size("moe_layer_end_index", default=-1, minimum=-1) % layers
+        return tuple(first <= i <= last and (i + 1) % interval == 0 for i in range(layers))
     period = keys.optional_size("expert_layer_period")
     if period is not None:
         offset = keys.size("expert_layer_offset", minimum=0)
@@ -247,20 +281,23 @@ def expert_layers(keys: Keys, layers: int) -> tuple[bool, ...]:
     return (True,) * layers
 
 
-def read_moe(keys: Keys, hidden: int, experts: Experts) -> Block:
+def read_moe(keys: Keys, experts: Experts) -> Block:
     """The routed MLP of a layer."""
-    width = next((keys.size(role) for role in experts.width[:-1] if keys.has(role)), None)
-    if width is None:
-        width = keys.size(experts.width[-1])
-    count = keys.size("experts")
-    top_k = keys.size("top_k")
+    hidden = keys.size("hidden")
+    source = keys.nested(experts.nested, keys.model_type) if experts.nested else keys
+    given = [role for role in experts.width if source.has(role)]
+    width = source.size(given[0] if given else experts.width[0])
+    count = source.size("experts")
+    top_k = source.size("top_k")
     if top_k > count:
-        raise keys.error(f"top {top_k} of {count} experts", "num_experts_per_tok")
+        raise source.error(
+            f"a token cannot go to {top_k} of {count} experts", "num_experts_per_tok"
+        )
     if experts.shared_width:
-        shared = keys.size(experts.shared_width, default=0, minimum=0)
+        shared = source.size(experts.shared_width, minimum=0)
     else:
-        shared = width * keys.size("shared_experts", default=0, minimum=0)
-    latent = keys.size(experts.latent, default=0, minimum=0) if experts.latent else 0
+        shared = width * source.size("shared_experts", default=0, minimum=0)
+    latent = source.size(experts.latent, default=0, minimum=0) if experts.latent else 0
     return blocks.moe(
         hidden,
         blocks.MoeShape(
@@ -272,7 +309,9 @@ def read_moe(keys: Keys, hidden: int, experts: Experts) -> Block:
             expert_bias=decide(keys, experts.bias),
             router_bias=decide(keys, experts.router_bias),
             selection_bias=decide(keys, experts.selection_bias),
+            selection_parameter=experts.selection_parameter,
             shared_gate=experts.shared_gate and shared > 0,
+            output_norm=experts.output_norm,
             latent=latent,
             latent_norm=latent > 0 and decide(keys, experts.latent_norm),
         ),
@@ -287,54 +326,78 @@ def mlp_width(keys: Keys, family: Family, hidden: int) -> int:
     return keys.size("intermediate", default=default)
 
 
-def read_layers(keys: Keys, family: Family, hidden: int, layers: int) -> tuple[Layer, ...]:
+def read_mlp(keys: Keys, family: Family) -> Block:
+    """The dense MLP of a layer."""
+    hidden = keys.size("hidden")
+    return blocks.mlp(
+        hidden,
+        mlp_width(keys, family, hidden),
+        gated=family.gated,
+        bias=decide(keys, family.mlp_bias),
+    )
+
+
+def read_layer(keys: Keys, family: Family, mixer: str, *, routes: bool) -> Layer:
+    """One layer of a kind."""
+    hidden = keys.size("hidden")
+    reader = family.mixers.get(mixer) or family.mixers.get(mixer.partition("/")[0])
+    if reader is not None:
+        mixed = reader(keys, family, mixer)
+    elif mixer in {FULL, SLIDING, CHUNKED}:
+        mixed = read_attention(keys, family, mixer)
+    else:
+        raise keys.error(f"unknown kind of layer {mixer!r}", "layer_types")
+    if family.solo:
+        feed = Block()
+    elif routes and family.experts is not None:
+        feed = read_moe(keys, family.experts)
+    else:
+        feed = read_mlp(keys, family)
+    bias = decide(keys, family.norm_bias)
+    normed = blocks.norms(family.layer_norms, hidden, bias=bias, weight=family.norm_weight)
+    extra = Block(family.layer_extra(keys) if family.layer_extra else ())
+    return blocks.layer(normed, mixed, feed, extra)
+
+
+def has_experts(keys: Keys, family: Family) -> bool:
+    """Whether the config gives this family any experts: some have dense members (0, 1 or null)."""
+    if family.experts is None:
+        return False
+    nested = family.experts.nested
+    source = keys.nested(nested, keys.model_type) if nested else keys
+    return source.has("experts") and source.size("experts", minimum=0) > 1
+
+
+def read_layers(keys: Keys, family: Family, layers: int) -> tuple[Layer, ...]:
     """All layers, grouped."""
     mixers = layer_kinds(keys, family, layers)
     routed = (False,) * layers
-    if family.experts is not None and keys.has("experts") and keys.size("experts", minimum=0) > 0:
+    if has_experts(keys, family):
         routed = expert_layers(keys, layers)
-    bias = decide(keys, family.norm_bias)
 
     def build(kind: tuple[str, bool]) -> Layer:
-        mixer, routes = kind
-        if mixer in family.mixers:
-            mixed = family.mixers[mixer](keys, family, mixer)
-        elif mixer in {FULL, SLIDING, CHUNKED}:
-            mixed = read_attention(keys, family, mixer)
-        else:
-            raise keys.error(f"unknown kind of layer {mixer!r}", "layer_types")
-        if routes and family.experts is not None:
-            feed = read_moe(keys, hidden, family.experts)
-        else:
-            feed = blocks.mlp(
-                hidden,
-                mlp_width(keys, family, hidden),
-                gated=family.gated,
-                bias=decide(keys, family.mlp_bias),
-            )
-        normed = blocks.norms(family.layer_norms, hidden, bias=bias, weight=family.norm_weight)
-        return blocks.layer(normed, mixed, feed)
+        return read_layer(keys, family, kind[0], routes=kind[1])
 
     return blocks.group(tuple(zip(mixers, routed, strict=True)), build)
 
 
-def mtp_tensors(
-    keys: Keys, family: Family, hidden: int, vocabulary: int, last: Layer
-) -> tuple[Tensor, ...]:
-    """The MTP layers: a copy of the last full layer, the projection of two states, norms."""
+def mtp_tensors(keys: Keys, family: Family, vocabulary: int) -> tuple[Tensor, ...]:
+    """The MTP layers: a layer like the model's, a projection of two states, norms."""
     rules = family.mtp
     declared = keys.optional_size("mtp_layers", minimum=0)
     if rules is None or not declared:
         return ()
     part = Component.MTP
+    hidden = keys.size("hidden")
     inner = [
         Tensor("mtp.eh_proj", (hidden, 2 * hidden), part),
         Tensor("mtp.norms", (rules.norms, hidden), part),
     ]
-    if rules.private_embeddings:
+    if keys.size("positions", default=0, minimum=0) <= rules.private_embeddings_until:
         inner.append(Tensor("mtp.embed_tokens", (vocabulary, hidden), part))
         inner.append(Tensor("mtp.lm_head", (vocabulary, hidden), part))
-    inner += (replace(t, name=f"mtp.{t.name}") for t in last.tensors)
+    layer = read_layer(keys, family, rules.mixer, routes=has_experts(keys, family))
+    inner += (replace(t, name=f"mtp.{t.name}") for t in layer.tensors)
     return blocks.idle(inner, part, count=rules.layers or declared)
 
 
@@ -365,7 +428,7 @@ def outer_tensors(keys: Keys, family: Family, hidden: int, vocabulary: int) -> l
         tensors += blocks.norm("embed_norm", hidden, bias=bias)
     if decide(keys, family.final_norm):
         tensors += blocks.norm("final_norm", hidden, bias=bias, weight=family.norm_weight)
-    if family.head and not keys.flag("tie_word_embeddings", family.tied):
+    if family.head and not keys.flag("tied", family.tied):
         tensors.append(Tensor("lm_head", (vocabulary, width), Component.LM_HEAD))
     if family.head and decide(keys, family.head_bias):
         tensors.append(blocks.vector("lm_head.bias", vocabulary, Component.LM_HEAD))
@@ -378,24 +441,52 @@ def attention_of(layers: tuple[Layer, ...], keys: Keys) -> Attention | None:
     if not attending:
         return None
     full = next((one for one in attending if one.caches[0].window is None), attending[0])
-    cache = full.caches[0]
     heads = keys.size("heads")
-    width = cache.flops // (2 * heads)
-    return Attention(heads=heads, kv_heads=cache.kv_heads, head_dim=width // 2)
+    cache = full.caches[0]
+    shapes = {tensor.name: tensor.shape for tensor in full.tensors}
+    query = shapes.get("q_b_proj") or shapes.get("q_proj")
+    output = shapes.get("o_proj")
+    width = query[0] // heads if query else cache.elements // (2 * cache.kv_heads)
+    latent = cache.kind is CacheKind.LATENT
+    return Attention(
+        heads=heads,
+        kv_heads=cache.kv_heads,
+        head_dim=width,
+        value_dim=output[1] // heads if output else None,
+        latent_dim=keys.size("kv_lora_rank") if latent else None,
+        rope_dim=keys.size("qk_rope_head_dim", minimum=0) if latent else None,
+    )
+
+
+def dense_width(layers: tuple[Layer, ...]) -> int:
+    """Width of the dense MLP, or of one expert where every MLP is routed."""
+    for part in (Component.MLP, Component.EXPERTS):
+        for one in layers:
+            for tensor in one.tensors:
+                if tensor.name == "up_proj" and tensor.component is part:
+                    return tensor.shape[-2]
+    return 0
+
+
+def count_layers(keys: Keys, family: Family) -> int:
+    """The number of layers: given, or the length of the list that describes them."""
+    for key in family.layer_list if not keys.has("layers") else ():
+        listed = keys.raw(key)
+        if isinstance(listed, list | tuple | str):
+            return len(listed)
+    return keys.size("layers")
 
 
 def read_decoder(keys: Keys, family: Family, name: str) -> Architecture:
     """A decoder-only model, tensor by tensor."""
     hidden = keys.size("hidden")
-    count = keys.size("layers")
+    count = count_layers(keys, family)
     vocabulary = keys.size("vocabulary")
-    layers = read_layers(keys, family, hidden, count)
+    layers = read_layers(keys, family, count)
     tensors = outer_tensors(keys, family, hidden, vocabulary)
     if family.extra_tensors is not None:
-        tensors += family.extra_tensors(keys, hidden)
-    tensors += mtp_tensors(keys, family, hidden, vocabulary, layers[-1])
-    width = mlp_width(keys, family, hidden) if not all(one.routing for one in layers) else 0
-    expert = next((t for one in layers for t in one.tensors if t.use is Use.EXPERT), None)
+        tensors += family.extra_tensors(keys)
+    tensors += mtp_tensors(keys, family, vocabulary)
     architecture = Architecture(
         name=name,
         model_type=keys.model_type,
@@ -403,12 +494,13 @@ def read_decoder(keys: Keys, family: Family, name: str) -> Architecture:
         vocabulary=vocabulary,
         tensors=tuple(tensors),
         layers=layers,
-        tied=family.head and keys.flag("tie_word_embeddings", family.tied),
+        tied=family.head and keys.flag("tied", family.tied),
         attention=attention_of(layers, keys),
-        intermediate=width or (expert.shape[1] if expert else 0),
+        intermediate=dense_width(layers),
         dtype=read_dtype(keys),
         context_limit=keys.optional_size("positions"),
+        notes=family.notes,
     )
-    keys.ignore(*family.ignored)
+    keys.ignore(*family.ignored, *SPELLINGS["intermediate"])
     keys.refuse_unknown()
     return architecture

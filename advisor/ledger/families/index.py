@@ -7,7 +7,29 @@ from types import MappingProxyType
 from typing import Final
 
 _MODULES: Final = {
-    "dense": "llama mistral qwen2 qwen3 gemma2 phi3 gpt2 opt qwen",
+    "dense": (
+        "llama mistral ministral ministral3 qwen2 qwen3 mimo gemma gemma2 vaultgemma "
+        "gemma3_text phi phi3 phi3small gpt2 gpt_bigcode gpt_neo gptj codegen gpt_neox opt "
+        "bloom mpt falcon persimmon stablelm starcoder2 cohere cohere2 olmo olmo2 olmo3 "
+        "granite granite_swa cwm nemotron arcee apertus helium hunyuan_v1_dense bitnet jais2 "
+        "iquestcoder smollm3 seed_oss ernie4_5 exaone exaone4 glm glm4 chatglm qwen baichuan "
+        "internlm internlm2 internlm3 minicpm orion xverse "
+    ),
+    "experts": (
+        "mixtral qwen2_moe qwen3_moe olmoe flex_olmo gpt_oss granitemoe granitemoeshared "
+        "phimoe dbrx deepseek ernie4_5_moe glm4_moe sarvam_moe dots1 solar_open minimax_m2 "
+        "afmoe hy_v3 hunyuan_v1_moe exaone_moe mimo_v2_flash laguna kolibri1 mellum "
+        "cohere2_moe step3p7_text llama4_text beam "
+    ),
+    "latent": (
+        "deepseek_v2 deepseek_v3 kimi_k2 deepseek_v32 glm_moe_dsa glm4_moe_lite axk1 mistral4 "
+        "sarvam_mla minicpm3 youtu "
+    ),
+    "hybrid": (
+        "qwen3_next qwen3_5_text qwen3_5_moe_text olmo_hybrid kimi_linear bailing_hybrid "
+        "minimax minimax_text_01 mamba falcon_mamba mamba2 jamba bamba falcon_h1 "
+        "granitemoehybrid nemotron_h lfm2 lfm2_moe "
+    ),
 }
 
 FAMILY_MODULES: Final[Mapping[str, str]] = MappingProxyType(

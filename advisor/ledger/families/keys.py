@@ -44,8 +44,11 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "expert_width": ("moe_intermediate_size",),
     "shared_experts": ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts"),
+    "layer_types": ("layer_types", "layers_block_type"),
     "mtp_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"),
-    "tied": ("tie_word_embeddings",),
+    "qkv_bias": ("qkv_bias", "attention_bias"),
+    "linear_bias": ("bias", "mlp_bias"),
+    "tied": ("tie_word_embeddings", "tie_embedding"),
 }
 """The keys under which the families write each dimension, the most common first."""
 
@@ -56,14 +59,14 @@ DEFAULT_LIMIT: Final = 2**24
 _STRUCTURAL = re.compile(
     r"(?:^|_)(?:hidden|layers?|heads?|dims?|size|sizes|experts?|rank|width|window|mlp|ffn|attn|"
     r"attention|conv|ssm|kv|intermediate|shared?|latent|moe|mtp|nextn|mamba|linear|depth|altup|"
-    r"laurel|lora|adapter|vocab|embed|embeddings?|channels|groups?|blocks?|ratio)(?:_|$|\d)"
+    r"laurel|lora|adapter|vocab|embed|embeddings?|channels|groups?|blocks?|ratio|bias|norm)(?:_|$|\d)"
 )
 _HARMLESS = re.compile(
     r"dropout|_pdrop$|layerdrop|_token_id$|_token_ids$|_token_index$|_tokens?$|initializer|"
     r"init_|_init$|_std$|_coef$|_loss|_dtype$|rope|rotary|_eps$|epsilon|^use_cache|"
     r"^(?:num|n)_(?:beams|beam_groups|return_sequences|logits_to_keep|labels)$|^num_special|"
     r"^output_|^summary_|^time_step|^mup_|multiplier|scaling|scalar|softcap|_implementation|^use_kernels|"
-    r"_in_fp32$|^fuse_|_fusion$|^is_|_max_length$|^max_length$|^min_length$|ngram_size$|"
+    r"fp32|^fuse_|_fusion$|^is_|_max_length$|^max_length$|^min_length$|ngram_size$|"
     r"^chunk_size|_limit$|_act$|_activation$|^mask_|_temperature|_scale$|_backend$|_impl$|"
     r"^image_|^video_|^audio_|^vision_|^mm_|^boi_|^eoi_|^tile_"
 )
@@ -72,8 +75,8 @@ add_cross_attention cross_attention_hidden_size tie_encoder_decoder pruned_heads
 chunk_size_feed_forward attention_softmax_in_fp32 scale_attn_weights max_window_layers
 original_max_position_embeddings initial_context_length topk_group n_group num_expert_group
 norm_topk_prob routed_scaling_factor ep_size pretraining_tp moe_layer_freq seq_aux
-classifier_proj_size use_weighted_layer_sum max_tokenizer_truncation attention_bias mlp_bias
-bias use_bias use_qkv_bias max_position_embeddings sliding_window use_sliding_window
+classifier_proj_size use_weighted_layer_sum max_tokenizer_truncation
+ max_position_embeddings sliding_window use_sliding_window
 cache_implementation scale_attn_by_inverse_layer_idx reorder_and_upcast_attn head_dim
 qk_head_dim rope_head_dim attention_dropout scale_embedding embedding_initializer_range
 gradient_checkpointing moe_router_activation_func use_flash_attn use_flash_attn_2 use_logn_attn
@@ -215,6 +218,16 @@ class Keys:
         if value is None:
             return None
         return tuple(self._whole(item, key, key, minimum) for item in value)
+
+    def lists(self, key: str) -> list[list[object]] | None:
+        """A list of lists; None where there is none."""
+        value = self._list(key)
+        if value is None:
+            return None
+        for item in value:
+            if not isinstance(item, list):
+                raise self.error(f"{key} must list lists, not {_shown(item)}", key)
+        return [item for item in value if isinstance(item, list)]
 
     def _list(self, key: str) -> list[object] | None:
         name, value = self._find(key)

@@ -1,0 +1,376 @@
+"""Mixture-of-experts families with grouped-query attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from advisor.ledger.families import blocks
+from advisor.ledger.families.blocks import Block
+from advisor.ledger.families.decoder import (
+    CHUNKED,
+    FULL,
+    SLIDING,
+    Experts,
+    Family,
+    Mtp,
+    Switch,
+    check_length,
+    head_dim,
+    window_of,
+)
+from advisor.ledger.families.dense import (
+    ATTENTION_BIAS,
+    FOUR_NORMS,
+    MLP_BIAS,
+    ONE_NORM,
+    POST_NORMS,
+    USE_BIAS,
+    USE_WINDOW,
+)
+from advisor.ledger.families.keys import Keys
+from advisor.ledger.shapes import Component, Tensor
+
+FOREVER: Final = 2**40
+"""A context limit above all others: every model of the family."""
+
+_INTERMEDIATE: Final = ("intermediate",)
+_PLAIN: Final = Experts(width=_INTERMEDIATE)
+_SELECTED: Final = Experts(selection_bias=True)
+_QWEN: Final = Experts(shared_width="shared_expert_intermediate_size", shared_gate=True)
+
+
+def _llama4_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """Layers with rotary positions attend within chunks, those without to everything."""
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    rotary = keys.sizes("no_rope_layers")
+    if not rotary:
+        interval = keys.size("no_rope_layer_interval", default=4)
+        rotary = tuple(int((i + 1) % interval != 0) for i in range(layers))
+    if len(rotary) != layers:
+        raise keys.error(f"no_rope_layers has {len(rotary)} entries", "no_rope_layers")
+    return tuple(CHUNKED if mark else FULL for mark in rotary)
+
+
+def _llama4_dense_width(keys: Keys) -> int:
+    return keys.size("intermediate_size_mlp")
+
+
+def _cohere2_dense_width(keys: Keys) -> int:
+    return keys.size("prefix_dense_intermediate_size", default=keys.size("intermediate"))
+
+
+def _gated_attention(keys: Keys, family: Family, kind: str) -> Block:
+    """Grouped-query attention with an output gate of its own, per head or per channel."""
+    hidden, heads = keys.size("hidden"), keys.size("heads")
+    kv_heads, width = keys.size("kv_heads"), head_dim(keys, hidden, heads)
+    window = window_of(keys, family) if kind == SLIDING else None
+    return blocks.attention(
+        hidden, heads, kv_heads, width, qk_norm="head", gate=family.gate, window=window
+    )
+
+
+def _beam_gate_bias(keys: Keys) -> tuple[Tensor, ...]:
+    return (blocks.vector("q_gate_proj.bias", keys.size("heads"), Component.ATTENTION),)
+
+
+def _mimo_attention(keys: Keys, family: Family, kind: str) -> Block:
+    """MiMo-V2: sliding layers have their own head counts and widths, and sinks."""
+    swa = "swa_" if kind == SLIDING else ""
+    heads = keys.size(f"{swa}num_attention_heads", default=keys.size("heads"))
+    double = keys.size("kv_heads") * (2 if swa else 1)
+    kv_heads = keys.size(f"{swa}num_key_value_heads", default=double)
+    sinks = keys.flag(
+        "add_swa_attention_sink_bias" if swa else "add_full_attention_sink_bias", bool(swa)
+    )
+    return blocks.attention(
+        keys.size("hidden"),
+        heads,
+        kv_heads,
+        keys.size(f"{swa}head_dim", default=keys.size("head_dim")),
+        value_dim=keys.size(f"{swa}v_head_dim", default=keys.size("value_dim")),
+        qkv_bias=keys.flag("attention_bias"),
+        sinks=sinks,
+        window=window_of(keys, family) if swa else None,
+    )
+
+
+def _mimo_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    marks = keys.sizes("hybrid_layer_pattern")
+    if marks is None or len(marks) != layers:
+        raise keys.error("needs one entry a layer", "hybrid_layer_pattern")
+    return tuple(SLIDING if mark else FULL for mark in marks)
+
+
+def _laguna_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """The heads of a layer may differ: they join its kind ("full_attention/64")."""
+    kinds = keys.words("layer_types") or (FULL,) * layers
+    check_length(keys, "layer_types", kinds, layers)
+    heads = keys.sizes("num_attention_heads_per_layer", minimum=1)
+    if heads is None:
+        heads = (keys.size("heads"),) * layers
+    if len(heads) != layers:
+        raise keys.error("needs one entry a layer", "num_attention_heads_per_layer")
+    return tuple(f"{kind}/{count}" for kind, count in zip(kinds, heads, strict=True))
+
+
+def _laguna_attention(keys: Keys, family: Family, kind: str) -> Block:
+    mixer, _, heads = kind.partition("/")
+    gating = keys.raw("gating")
+    return blocks.attention(
+        keys.size("hidden"),
+        int(heads or keys.size("heads")),
+        keys.size("kv_heads"),
+        keys.size("head_dim"),
+        qkv_bias=keys.flag("attention_bias"),
+        o_bias=keys.flag("attention_bias"),
+        qk_norm="head",
+        gate="head" if gating in {None, True, "per-head"} else "channel",
+        window=window_of(keys, family) if mixer == SLIDING else None,
+    )
+
+
+def _minimax_m2_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """The family's list of attention types; all of M2's layers attend to everything (1)."""
+    types = keys.sizes("attn_type_list") or (1,) * layers
+    if len(types) != layers or set(types) != {1}:
+        raise keys.error("MiniMax-M2 has full attention in every layer", "attn_type_list")
+    return (FULL,) * layers
+
+
+def _kolibri_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    return tuple(SLIDING if (i + 1) % 5 else FULL for i in range(layers))
+
+
+_GLM4: Final = Family(
+    defaults={"first_k_dense_replace": 1},
+    qkv_bias=ATTENTION_BIAS,
+    qk_norm="head",
+    qk_norm_switch=Switch("use_qk_norm"),
+    experts=_SELECTED,
+    mtp=Mtp(private_embeddings_until=131_072),
+)
+_QWEN3_MOE: Final = Family(
+    defaults={"decoder_sparse_step": 1},
+    qkv_bias=ATTENTION_BIAS,
+    o_bias=ATTENTION_BIAS,
+    qk_norm="head",
+    window_switch=USE_WINDOW,
+    experts=Experts(width=("expert_width",)),
+)
+
+FAMILIES: Final[Mapping[str, Family]] = {
+    "mixtral": Family(experts=_PLAIN),
+    "qwen2_moe": Family(
+        defaults={"decoder_sparse_step": 1},
+        qkv_bias=Switch("qkv_bias", default=True),
+        window_switch=USE_WINDOW,
+        experts=_QWEN,
+    ),
+    "qwen3_moe": _QWEN3_MOE,
+    "olmoe": Family(qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, qk_norm="full", experts=_PLAIN),
+    "flex_olmo": Family(
+        layer_norms=POST_NORMS,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="full",
+        experts=_PLAIN,
+    ),
+    "gpt_oss": Family(
+        defaults={"head_dim": 64},
+        qkv_bias=Switch("attention_bias", default=True),
+        o_bias=Switch("attention_bias", default=True),
+        sinks=True,
+        default_window=128,
+        pattern=2,
+        experts=Experts(width=_INTERMEDIATE, router_bias=True, bias=True),
+    ),
+    "granitemoe": Family(qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, experts=_PLAIN),
+    "granitemoeshared": Family(
+        defaults={"shared_intermediate_size": 0},
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        experts=Experts(width=_INTERMEDIATE, shared_width="shared_intermediate_size"),
+    ),
+    "phimoe": Family(
+        norm_bias=True,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        head_bias=Switch("lm_head_bias"),
+        experts=_PLAIN,
+    ),
+    "dbrx": Family(
+        kv_heads=lambda keys, _: keys.nested("attn_config", "dbrx").size("kv_n_heads"),
+        experts=Experts(width=_INTERMEDIATE, nested="ffn_config"),
+    ),
+    "deepseek": Family(
+        defaults={"first_k_dense_replace": 0},
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        experts=Experts(width=("expert_width",)),
+    ),
+    "ernie4_5_moe": Family(
+        tied=True,
+        defaults={
+            "moe_layer_interval": 1,
+            "moe_layer_start_index": 1,
+            "moe_num_shared_experts": 2,
+        },
+        qkv_bias=USE_BIAS,
+        o_bias=USE_BIAS,
+        mlp_bias=USE_BIAS,
+        experts=Experts(width=("expert_width",), selection_bias=True, selection_parameter=True),
+    ),
+    "glm4_moe": _GLM4,
+    "sarvam_moe": replace(_GLM4, qk_norm_switch=Switch("use_qk_norm", default=True), mtp=None),
+    "dots1": Family(
+        defaults={"first_k_dense_replace": 0},
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="head",
+        window_switch=USE_WINDOW,
+        experts=_SELECTED,
+    ),
+    "solar_open": Family(
+        defaults={"head_dim": 128},
+        qkv_bias=ATTENTION_BIAS,
+        experts=Experts(width=("expert_width",), selection_bias=True),
+        ignored=("first_k_dense_replace", "intermediate_size"),
+    ),
+    "minimax_m2": Family(
+        defaults={"head_dim": 128},
+        qk_norm="full",
+        qk_norm_switch=Switch("use_qk_norm", default=True),
+        kinds=_minimax_m2_kinds,
+        experts=Experts(
+            width=_INTERMEDIATE, selection_bias=Switch("use_routing_bias", default=True)
+        ),
+        ignored=(
+            "num_mtp_modules",
+            "mtp_transformer_layers",
+            "use_mtp",
+            "shared_intermediate_size",
+        ),
+        notes=("the config names MTP modules, the published checkpoints hold none",),
+    ),
+    "afmoe": Family(
+        defaults={"head_dim": 128, "num_dense_layers": 1},
+        layer_norms=FOUR_NORMS,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="head",
+        gate="channel",
+        gate_bias=False,
+        default_window=1024,
+        pattern_key="global_attn_every_n_layers",
+        pattern=4,
+        experts=Experts(selection_bias=True, selection_parameter=True),
+    ),
+    "hy_v3": Family(
+        defaults={"head_dim": 128, "first_k_dense_replace": 1},
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="head",
+        mlp_bias=MLP_BIAS,
+        experts=_SELECTED,
+        mtp=Mtp(),
+    ),
+    "hunyuan_v1_moe": Family(
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="head",
+        experts=Experts(width=_INTERMEDIATE, shared_width="intermediate"),
+    ),
+    "exaone_moe": Family(
+        defaults={"first_k_dense_replace": 1, "num_shared_experts": 1},
+        qk_norm="head",
+        default_window=4096,
+        pattern=4,
+        experts=_SELECTED,
+        mtp=Mtp(),
+    ),
+    "mimo_v2_flash": Family(
+        defaults={"head_dim": 192, "v_head_dim": 128, "first_k_dense_replace": 1},
+        default_window=128,
+        kinds=_mimo_kinds,
+        mixers={FULL: _mimo_attention, SLIDING: _mimo_attention},
+        experts=_SELECTED,
+        ignored=("attention_chunk_size",),
+    ),
+    "laguna": Family(
+        defaults={"head_dim": 128, "first_k_dense_replace": 1},
+        kinds=_laguna_kinds,
+        mixers={FULL: _laguna_attention, SLIDING: _laguna_attention},
+        experts=Experts(
+            shared_width="shared_expert_intermediate_size",
+            selection_bias=True,
+            selection_parameter=True,
+        ),
+    ),
+    "kolibri1": Family(
+        defaults={"head_dim": 128},
+        layer_norms=FOUR_NORMS,
+        qk_norm="head",
+        default_window=513,
+        kinds=_kolibri_kinds,
+        experts=Experts(shared_width="shared_expert_intermediate_size", selection_bias=True),
+    ),
+    "mellum": Family(
+        defaults={"head_dim": 128},
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="head",
+        experts=Experts(width=("expert_width",)),
+    ),
+    "cohere2_moe": Family(
+        tied=True,
+        defaults={"head_dim": 128, "first_k_dense_replace": 0},
+        layer_norms=ONE_NORM,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        default_window=4096,
+        pattern=4,
+        width=_cohere2_dense_width,
+        experts=_PLAIN,
+    ),
+    "step3p7_text": Family(
+        defaults={"first_k_dense_replace": 3},
+        qk_norm="head",
+        gate="head",
+        mixers={FULL: _gated_attention, SLIDING: _gated_attention},
+        experts=Experts(
+            width=("expert_width",), shared_width="share_expert_dim", selection_bias=True
+        ),
+        mtp=Mtp(),
+        ignored=("n_shared_experts",),
+    ),
+    "llama4_text": Family(
+        defaults={"head_dim": 128, "interleave_moe_layer_step": 1, "num_shared_experts": 1},
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        window_key="attention_chunk_size",
+        default_window=8192,
+        kinds=_llama4_kinds,
+        width=_llama4_dense_width,
+        experts=_PLAIN,
+    ),
+    "beam": Family(
+        defaults={"head_dim": 128, "first_k_dense_replace": 3},
+        layer_norms=FOUR_NORMS,
+        gate="channel",
+        default_window=512,
+        pattern=6,
+        mixers={FULL: _gated_attention, SLIDING: _gated_attention},
+        layer_extra=_beam_gate_bias,
+        experts=_SELECTED,
+    ),
+}

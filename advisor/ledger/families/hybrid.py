@@ -1,0 +1,448 @@
+"""Families with recurrent layers: state-space models, linear attention, and hybrids of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+from typing import Final
+
+from advisor.ledger.families import blocks, latent, recurrent
+from advisor.ledger.families.blocks import Block
+from advisor.ledger.families.decoder import (
+    FULL,
+    LINEAR,
+    Experts,
+    Family,
+    Mtp,
+    Switch,
+    check_length,
+    read_mlp,
+    read_moe,
+)
+from advisor.ledger.families.dense import ATTENTION_BIAS, MLP_BIAS, ONE_NORM, POST_NORMS
+from advisor.ledger.families.keys import Keys
+from advisor.ledger.shapes import Component
+
+_CONV: Final = "conv"
+_MLP: Final = "mlp"
+_MOE: Final = "moe"
+_HYBRID: Final = "hybrid"
+_NAMES: Final = {"mamba": LINEAR, "attention": FULL, "mamba2": LINEAR}
+
+
+def _auto(keys: Keys, key: str, value: int) -> int:
+    """A size that configs may leave to be computed ("auto")."""
+    return value if keys.raw(key) in {None, "auto"} else keys.size(key)
+
+
+def _mamba1(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """Mamba's own spelling: `state_size`, `conv_kernel`, `time_step_rank`."""
+    hidden = keys.size("hidden")
+    bias = keys.flag("use_bias")
+    return recurrent.mamba1(
+        hidden,
+        int(keys.number("expand", 2) * hidden),
+        keys.size("state_size", default=16),
+        keys.size("conv_kernel", default=4),
+        _auto(keys, "time_step_rank", ceil(hidden / 16)),
+        conv_bias=keys.flag("use_conv_bias", default=True),
+        bias=bias,
+    )
+
+
+def _jamba_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    hidden = keys.size("hidden")
+    return recurrent.mamba1(
+        hidden,
+        int(keys.number("mamba_expand", 2) * hidden),
+        keys.size("mamba_d_state", default=16),
+        keys.size("mamba_d_conv", default=4),
+        _auto(keys, "mamba_dt_rank", ceil(hidden / 16)),
+        heads=keys.size("n_mamba_heads", default=1),
+        conv_bias=keys.flag("mamba_conv_bias", default=True),
+        bias=keys.flag("mamba_proj_bias"),
+        normed=keys.model_type == "jamba",
+    )
+
+
+def _mamba2(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """Mamba-2's own spelling: `num_heads`, `head_dim`, `n_groups`."""
+    bias = keys.flag("use_bias")
+    return recurrent.mamba2(
+        keys.size("hidden"),
+        keys.size("num_heads"),
+        keys.size("head_dim"),
+        keys.size("state_size"),
+        keys.size("n_groups"),
+        keys.size("conv_kernel", default=4),
+        conv_bias=keys.flag("use_conv_bias", default=True),
+        bias=bias,
+        out_bias=bias,
+    )
+
+
+def _nemotron_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """Nemotron-H: `expand` does not hold, heads times head width does."""
+    bias = keys.flag("use_bias")
+    return recurrent.mamba2(
+        keys.size("hidden"),
+        keys.size("mamba_num_heads"),
+        keys.size("mamba_head_dim"),
+        keys.size("ssm_state_size"),
+        keys.size("n_groups"),
+        keys.size("conv_kernel", default=4),
+        conv_bias=keys.flag("use_conv_bias", default=True),
+        bias=bias,
+        out_bias=bias,
+    )
+
+
+def _granite_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """The spelling of Bamba and Granite-4: `mamba_n_heads`, `mamba_d_head`, ..."""
+    hidden, heads = keys.size("hidden"), keys.size("mamba_n_heads")
+    inner = keys.size("mamba_d_ssm", default=int(keys.number("mamba_expand", 2) * hidden))
+    width = _auto(keys, "mamba_d_head", inner // heads)
+    if heads * width != inner:
+        raise keys.error(f"{heads} heads of {width} do not make {inner}", "mamba_d_head")
+    bias = keys.flag("mamba_proj_bias")
+    return recurrent.mamba2(
+        hidden,
+        heads,
+        width,
+        keys.size("mamba_d_state"),
+        keys.size("mamba_n_groups", default=1),
+        keys.size("mamba_d_conv", default=4),
+        conv_bias=keys.flag("mamba_conv_bias", default=True),
+        bias=bias,
+        out_bias=keys.flag("projectors_bias", default=bias),
+        normed=keys.flag("mamba_rms_norm") if keys.model_type == "falcon_h1" else True,
+    )
+
+
+def _falcon_h1(keys: Keys, family: Family, kind: str) -> Block:
+    """Falcon-H1 runs attention and Mamba-2 side by side in every layer."""
+    mamba = _granite_mamba(keys, family, kind)
+    heads = keys.size("heads")
+    main = blocks.attention(
+        keys.size("hidden"),
+        heads,
+        keys.size("kv_heads", default=heads),
+        keys.size("head_dim", default=keys.size("hidden") // heads),
+        qkv_bias=keys.flag("attention_bias"),
+        o_bias=keys.flag("attention_bias"),
+    )
+    label = f"{main.label} beside {mamba.label}"
+    return Block(main.tensors + mamba.tensors, main.caches, mamba.state, label=label)
+
+
+def _delta_net(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    return recurrent.gated_delta_net(
+        keys.size("hidden"),
+        keys.size("linear_num_key_heads"),
+        keys.size("linear_num_value_heads"),
+        keys.size("linear_key_head_dim"),
+        keys.size("linear_value_head_dim"),
+        keys.size("linear_conv_kernel_dim", default=4),
+    )
+
+
+def _olmo_delta_net(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """OLMo-Hybrid: as many linear heads as attention heads, keys of 3/4 of their width."""
+    hidden, heads = keys.size("hidden"), keys.size("heads")
+    key_heads = keys.size("linear_num_key_heads", default=heads)
+    key_dim = keys.size("linear_key_head_dim", default=3 * hidden // (4 * key_heads))
+    return recurrent.gated_delta_net(
+        hidden,
+        key_heads,
+        keys.size("linear_num_value_heads", default=heads),
+        key_dim,
+        keys.size("linear_value_head_dim", default=2 * key_dim),
+        keys.size("linear_conv_kernel_dim", default=4),
+    )
+
+
+def _kimi_delta(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    given = keys.nested("linear_attn_config", keys.model_type)
+    return recurrent.kimi_delta(
+        keys.size("hidden"),
+        given.size("num_heads", default=keys.size("linear_num_heads", default=32)),
+        given.size("head_dim", default=keys.size("linear_head_dim", default=128)),
+        given.size(
+            "short_conv_kernel_size", default=keys.size("linear_conv_kernel_dim", default=4)
+        ),
+    )
+
+
+def _kimi_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """`linear_attn_config` lists the layers of each kind, counted from one."""
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    lists = keys.nested("linear_attn_config", keys.model_type)
+    full = set(lists.sizes("full_attn_layers", minimum=1) or ())
+    delta = set(lists.sizes("kda_layers", minimum=1) or ())
+    lists.refuse_unknown()
+    if full | delta != set(range(1, layers + 1)) or full & delta:
+        raise keys.error("does not give each layer one kind", "linear_attn_config")
+    return tuple(FULL if i in full else LINEAR for i in range(1, layers + 1))
+
+
+def _kimi_mla(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    return latent.mla(keys)
+
+
+def _bailing_delta(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """Ling-3: full-rank decay and output gate."""
+    return recurrent.kimi_delta(
+        keys.size("hidden"),
+        keys.size("linear_num_heads", default=keys.size("heads")),
+        keys.size("linear_head_dim", default=keys.size("head_dim", default=128)),
+        keys.size("short_conv_kernel_size", default=keys.size("linear_conv_kernel_dim", default=4)),
+        full_rank_decay=True,
+        full_rank_gate=True,
+    )
+
+
+def _bailing_mla(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """MLA with one output gate a head."""
+    main = latent.mla(keys)
+    gate = blocks.matmul("gate_proj", keys.size("heads"), keys.size("hidden"), Component.ATTENTION)
+    return main._replace(tensors=(*main.tensors, gate))
+
+
+def _lightning(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    hidden, heads = keys.size("hidden"), keys.size("heads")
+    return recurrent.lightning(hidden, heads, keys.size("head_dim", default=hidden // heads))
+
+
+def _minimax_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """`attn_type_list` marks full attention with 1 and lightning attention with 0."""
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    marks = keys.sizes("attn_type_list")
+    if marks is None or len(marks) != layers:
+        raise keys.error("needs one entry a layer", "attn_type_list")
+    return tuple(FULL if mark else LINEAR for mark in marks)
+
+
+def _jamba_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    given = keys.words("layer_types")
+    if given is not None:
+        check_length(keys, "layer_types", given, layers)
+        return tuple(_NAMES.get(kind, kind) for kind in given)
+    period = keys.size("attn_layer_period", default=8)
+    offset = keys.size("attn_layer_offset", default=4, minimum=0)
+    return tuple(FULL if i % period == offset else LINEAR for i in range(layers))
+
+
+def _bamba_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    given = keys.words("layer_types")
+    if given is not None:
+        check_length(keys, "layer_types", given, layers)
+        return tuple(_NAMES.get(kind, kind) for kind in given)
+    full = set(keys.sizes("attn_layer_indices") or ())
+    return tuple(FULL if i in full else LINEAR for i in range(layers))
+
+
+def _short_conv(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    kernel = keys.size("conv_L_cache", default=3)
+    return recurrent.short_conv(keys.size("hidden"), kernel, bias=keys.flag("conv_bias"))
+
+
+def _lfm2_width(keys: Keys) -> int:
+    """Two thirds of the width in the config, rounded up to a multiple."""
+    width = keys.size("block_ff_dim", default=keys.size("intermediate"))
+    if not keys.flag("block_auto_adjust_ff_dim", default=True):
+        return width
+    width = int(keys.number("block_ffn_dim_multiplier", 1.0) * int(2 * width / 3))
+    multiple = keys.size("block_multiple_of", default=256)
+    return multiple * ceil(width / multiple)
+
+
+def _lfm2_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    listed = keys.sizes("full_attn_idxs")
+    full = set(range(layers)) if listed is None else set(listed)
+    return tuple(FULL if i in full else _CONV for i in range(layers))
+
+
+def _nemotron_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """One block a layer, as a list of names or a string of letters."""
+    names = {"mamba": LINEAR, "attention": FULL, "mlp": _MLP, "moe": _MOE, LINEAR: LINEAR,
+             FULL: FULL, "M": LINEAR, "*": FULL, "-": _MLP, "E": _MOE}  # fmt: skip
+    given: tuple[str, ...] | None = keys.words("layer_types")
+    key = "layers_block_type"
+    if given is None:
+        key = "hybrid_override_pattern"
+        given = tuple(keys.word(key))
+    check_length(keys, key, given, layers)
+    if unknown := set(given) - set(names):
+        raise keys.error(f"unknown kind of layer {unknown.pop()!r}", key)
+    return tuple(names[kind] for kind in given)
+
+
+def _nemotron_mlp(keys: Keys, family: Family, kind: str) -> Block:
+    if kind == _MOE and family.experts is not None:
+        return read_moe(keys, family.experts)
+    return read_mlp(keys, family)
+
+
+_QWEN3_NEXT: Final = Family(
+    defaults={"head_dim": 256, "decoder_sparse_step": 1},
+    qkv_bias=ATTENTION_BIAS,
+    o_bias=ATTENTION_BIAS,
+    qk_norm="head",
+    gate="channel",
+    pattern_key="full_attention_interval",
+    pattern=4,
+    other_kind=LINEAR,
+    mixers={LINEAR: _delta_net},
+    experts=Experts(
+        width=("expert_width",),
+        shared_width="shared_expert_intermediate_size",
+        shared_gate=True,
+    ),
+    mtp=Mtp(),
+    ignored=("attn_output_gate", "mtp_use_dedicated_embeddings"),
+)
+_MAMBA: Final = Family(
+    tied=True, solo=True, layer_norms=ONE_NORM, kinds=lambda _, n: (LINEAR,) * n, head=True
+)
+_MAMBA_IGNORED: Final = ("expand", "intermediate_size", "time_step_rank", "chunk_size")
+_LFM2: Final = Family(
+    tied=True,
+    qk_norm="head",
+    kinds=_lfm2_kinds,
+    mixers={_CONV: _short_conv},
+    width=_lfm2_width,
+    ignored=("conv_dim", "conv_dim_out", "conv_use_xavier_init", "block_dim", "block_use_swiglu"),
+)
+_MINIMAX: Final = Family(
+    kinds=_minimax_kinds,
+    mixers={LINEAR: _lightning},
+    experts=Experts(width=("intermediate",)),
+    ignored=("block_size", "shared_intermediate_size", "shared_moe_mode"),
+)
+
+FAMILIES: Final[Mapping[str, Family]] = {
+    "qwen3_next": _QWEN3_NEXT,
+    "qwen3_5_text": replace(_QWEN3_NEXT, experts=None),
+    "qwen3_5_moe_text": _QWEN3_NEXT,
+    "olmo_hybrid": Family(
+        layer_norms=POST_NORMS,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="full",
+        pattern=4,
+        other_kind=LINEAR,
+        mixers={LINEAR: _olmo_delta_net},
+        ignored=("linear_allow_neg_eigval",),
+    ),
+    "kimi_linear": Family(
+        defaults={"first_k_dense_replace": 1},
+        kinds=_kimi_kinds,
+        mixers={FULL: _kimi_mla, LINEAR: _kimi_delta},
+        experts=Experts(width=("expert_width",), selection_bias=True),
+        ignored=("head_dim", "num_key_value_heads", "qk_head_dim", "mla_use_nope"),
+    ),
+    "bailing_hybrid": Family(
+        defaults={"first_k_dense_replace": 1},
+        pattern_key="layer_group_size",
+        pattern=6,
+        other_kind=LINEAR,
+        mixers={FULL: _bailing_mla, LINEAR: _bailing_delta},
+        experts=Experts(width=("expert_width",), selection_bias=True),
+        mtp=Mtp(),
+        ignored=(
+            "head_dim",
+            "num_key_value_heads",
+            "qk_head_dim",
+            "layer_group_size",
+            "linear_conv_kernel_dim",
+            "kda_safe_gate",
+        ),
+    ),
+    "minimax": _MINIMAX,
+    "minimax_text_01": _MINIMAX,
+    "mamba": replace(_MAMBA, mixers={LINEAR: _mamba1}, ignored=_MAMBA_IGNORED),
+    "falcon_mamba": replace(_MAMBA, mixers={LINEAR: _mamba1}, ignored=_MAMBA_IGNORED),
+    "mamba2": replace(_MAMBA, tied=False, mixers={LINEAR: _mamba2}, ignored=_MAMBA_IGNORED),
+    "jamba": Family(
+        defaults={"expert_layer_period": 2, "expert_layer_offset": 1},
+        kinds=_jamba_kinds,
+        mixers={LINEAR: _jamba_mamba},
+        experts=Experts(width=("intermediate",)),
+        ignored=("use_mambapy",),
+    ),
+    "bamba": Family(
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        mlp_bias=MLP_BIAS,
+        kinds=_bamba_kinds,
+        mixers={LINEAR: _granite_mamba},
+        ignored=("mamba_chunk_size",),
+    ),
+    "falcon_h1": Family(
+        mlp_bias=MLP_BIAS,
+        kinds=lambda _, layers: (_HYBRID,) * layers,
+        mixers={_HYBRID: _falcon_h1},
+        ignored=(
+            "mamba_chunk_size",
+            "mamba_norm_before_gate",
+            "mamba_use_mlp",
+            "attn_layer_indices",
+        ),
+    ),
+    "granitemoehybrid": Family(
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        kind_names=_NAMES,
+        mixers={LINEAR: _granite_mamba},
+        width=lambda keys: keys.size("shared_intermediate_size"),
+        experts=Experts(width=("intermediate",), shared_width="shared_intermediate_size"),
+        ignored=("mamba_chunk_size", "position_embedding_type", "normalization_function"),
+    ),
+    "nemotron_h": Family(
+        defaults={"head_dim": 128},
+        solo=True,
+        layer_norms=ONE_NORM,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        gated=False,
+        mlp_bias=MLP_BIAS,
+        layer_list=("layer_types", "hybrid_override_pattern"),
+        kinds=_nemotron_kinds,
+        mixers={LINEAR: _nemotron_mamba, _MLP: _nemotron_mlp, _MOE: _nemotron_mlp},
+        experts=Experts(
+            width=("expert_width",),
+            shared_width="moe_shared_expert_intermediate_size",
+            selection_bias=True,
+            latent="moe_latent_size",
+            gated=False,
+        ),
+        ignored=(
+            "expand",
+            "n_shared_experts",
+            "chunk_size",
+            "mamba_proj_bias",
+            "moe_shared_expert_overlap",
+            "mtp_hybrid_override_pattern",
+            "mtp_layers_block_type",
+            "time_step_limit",
+            "attention_head_dim",
+        ),
+    ),
+    "lfm2": _LFM2,
+    "lfm2_moe": replace(
+        _LFM2,
+        defaults={"num_dense_layers": 2},
+        width=None,
+        experts=Experts(
+            width=("expert_width",), selection_bias=Switch("use_expert_bias", default=True)
+        ),
+    ),
+}
