@@ -2,7 +2,8 @@
 
 hardware.yaml becomes hardware.json and hardware_index.json, which load in a fraction of a
 millisecond. models.json is source and store in one (an entry a line); models_index.json says where
-its entries stand. `--check` writes nothing and fails where a file is not what its source says.
+its entries stand. engines.yaml becomes engines.json. `--check` writes nothing and fails where a
+file is not what its source says.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from advisor.catalog.engines import compile_engines
 from advisor.catalog.hardware import MAKERS
 from advisor.catalog.names import key, words
 from advisor.catalog.store import FOLDER, render_lines
@@ -85,7 +87,14 @@ def compiled_files() -> dict[str, bytes]:
     """Every compiled file of the catalogs, by file name."""
     hardware = (FOLDER / "hardware.yaml").read_text(encoding="utf-8")
     models = (FOLDER / "models.json").read_text(encoding="utf-8")
-    return {**compile_hardware(hardware), **compile_models(models)}
+    engines = yaml.load(
+        (FOLDER / "engines.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
+    )
+    return {
+        **compile_hardware(hardware),
+        **compile_models(models),
+        "engines.json": compile_engines(engines),
+    }
 
 
 def main(arguments: list[str]) -> int:
