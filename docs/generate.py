@@ -1,0 +1,99 @@
+"""Write every generated file of the repository: `python docs/generate.py [--check]`.
+
+Generated are the compiled catalogs and the command output that README.md shows. Each producer
+returns the contents of its files by path; with `--check` nothing is written and the names of the
+stale files are an error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from advisor.catalog.compile import compiled_files
+from advisor.catalog.store import FOLDER
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+WIDTH = 100
+
+_SHOWN = re.compile(r"^(```console\n\$ (rooflint [^\n]*)\n).*?(^```$)", re.MULTILINE | re.DOTALL)
+
+
+def catalogs() -> dict[Path, bytes]:
+    """The compiled catalogs."""
+    return {FOLDER / name: content for name, content in compiled_files().items()}
+
+
+def readme() -> dict[Path, bytes]:
+    """README.md with the output that its commands have today."""
+    return {README: refresh(README.read_text(encoding="utf-8"), output_of).encode()}
+
+
+PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (catalogs, readme)
+
+
+def refresh(text: str, run: Callable[[list[str]], str]) -> str:
+    """Give every `$ rooflint ...` block of a Markdown text the output that `run` returns."""
+
+    def block(match: re.Match[str]) -> str:
+        shown = "\n".join(line.rstrip() for line in run(shlex.split(match[2])[1:]).splitlines())
+        return f"{match[1]}{shown}\n{match[3]}"
+
+    return _SHOWN.sub(block, text)
+
+
+def output_of(arguments: list[str]) -> str:
+    """Run `rooflint` in the root of the repository, in a fixed width and without colour.
+
+    Raises:
+        RuntimeError: where the command does not end as one that checked its input.
+
+    """
+    plain = {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "advisor", *arguments],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name != "FORCE_COLOR"} | plain,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    if done.returncode not in {0, 1}:
+        raise RuntimeError(
+            f"rooflint {shlex.join(arguments)}: exit {done.returncode}\n{done.stdout}"
+        )
+    return done.stdout
+
+
+def main(arguments: list[str]) -> int:
+    """Write what is stale, or with `--check` name it and return 1."""
+    if unknown := set(arguments) - {"--check"}:
+        sys.stderr.write(f"unknown: {', '.join(sorted(unknown))}; known: --check\n")
+        return 2
+    stale = [
+        (path, content)
+        for produce in PRODUCERS
+        for path, content in produce().items()
+        if not path.is_file() or path.read_bytes() != content
+    ]
+    names = ", ".join(path.relative_to(ROOT).as_posix() for path, _ in stale)
+    if "--check" in arguments:
+        if stale:
+            sys.stderr.write(f"stale: {names}; run `make generated`\n")
+        return 1 if stale else 0
+    for path, content in stale:
+        path.write_bytes(content)
+    sys.stdout.write(f"written: {names or 'nothing, all is fresh'}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
