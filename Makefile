@@ -30,7 +30,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 imports: $(VENV)/.installed-dev
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 fresh: $(VENV)/.installed-dev
 	$(BIN)/python docs/generate.py --check
@@ -58,12 +58,12 @@ $(BIN)/python:
 		$(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 
 $(VENV)/.installed: pyproject.toml Makefile | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install -qq --editable .
 	$(BIN)/python -m compileall -q advisor rules
 	@touch $@
 
 # Dependency groups need pip 25.1.
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install -qq --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install -qq --group dev
 	@touch $@
