@@ -14,6 +14,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+.DELETE_ON_ERROR:
 .PHONY: audit check lint types imports fresh test format generated benchmark clean
 
 audit: $(VENV)/.installed
@@ -55,7 +56,7 @@ clean:
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "rooflint needs Python 3.11 or newer" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && \
-		$(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
+		$(PYTHON) -m pip --python $(BIN)/python install -qq pip; }
 
 $(VENV)/.installed: pyproject.toml Makefile | $(BIN)/python
 	$(BIN)/python -m pip install -qq --editable .
