@@ -279,7 +279,7 @@ def parse_format(text: str, layers: int = 32) -> Format:
     """
     key = text.strip().lower().replace("_", "-").replace(" ", "-")
     key = key.removeprefix("gguf-")
-    flat = key.replace("-", "")
+    flat = key.replace("-", "").replace(".", "")
     for name in (key, key.replace("-", "_")):
         if name in FORMATS:
             return FORMATS[name]
@@ -288,7 +288,7 @@ def parse_format(text: str, layers: int = 32) -> Format:
     if flat in _SYNONYMS:
         name = _SYNONYMS[flat]
         return FORMATS[name] if name in FORMATS else parse_format(name)
-    if match := _INTEGER.fullmatch(key):
+    if not key.isdecimal() and (match := _INTEGER.fullmatch(key)):
         group = match["group"]
         if group is None and match["channel"] is None and match["zero"] is None:
             group = None if match["bits"] == "8" else "128"
