@@ -197,6 +197,9 @@ _MIXES: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = MappingProxyTy
                             "lm_head": ("q6_k", _ALL)}),
         "q6_k_xl": ("q6_k", {"lm_head": ("q8_0", _ALL)}),
         "q8_k_xl": ("q8_0", {"lm_head": ("bf16", _ALL)}),
+        "mxfp4_moe": ("mxfp4", {"q_proj": ("q8_0", _ALL), "k_proj": ("q8_0", _ALL),
+                                "v_proj": ("q8_0", _ALL), "o_proj": ("q8_0", _ALL),
+                                "lm_head": ("q8_0", _ALL)}),
     }
 )  # fmt: skip
 
