@@ -1,0 +1,152 @@
+"""Bad input: the E9xx codes, what each means, and how such a finding is made.
+
+A file that cannot be read, and a value in it that cannot be understood, is a finding like any
+other: it says what is wrong, where, and what would be right, and hides no other finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from advisor.finding import Confidence, Finding, Note, Severity
+from advisor.source import Position, Source, Span
+
+
+class Problem(NamedTuple):
+    """One kind of bad input."""
+
+    code: str
+    name: str
+    about: str
+    severity: Severity = Severity.ERROR
+
+
+PROBLEMS: Mapping[str, Problem] = MappingProxyType(
+    {
+        problem.code: problem
+        for problem in (
+            Problem("E901", "unreadable-file", "a path that is no file, or that may not be read"),
+            Problem("E902", "syntax-error", "text that is not well-formed YAML"),
+            Problem("E903", "unknown-key", "a key that the proposal dialect does not have"),
+            Problem("E904", "wrong-type", "a list, mapping, text or number in another's place"),
+            Problem("E905", "unreadable-quantity", "an amount that cannot be read in its place"),
+            Problem("E906", "unknown-name", "a name nobody knows, or none of the choices"),
+            Problem("E907", "not-text", "bytes that are not UTF-8, nor UTF-16 with its mark"),
+            Problem("E908", "too-large", "a file too large, too deep or with too many values"),
+            Problem("E909", "unsupported-model", "a model whose structure is not counted"),
+            Problem("E910", "duplicate-key", "a key given twice; the first one holds"),
+            Problem("E911", "missing-field", "something needed that nobody gave"),
+            Problem("E912", "unknown-tag", "a YAML tag; tags are never acted on"),
+            Problem("E913", "unsupported-version", "a proposal for another version of the dialect"),
+            Problem("E914", "not-a-proposal", "a named file that holds no proposal", Severity.INFO),
+        )
+    }
+)
+"""By code; codes are never reused."""
+
+MAX_PROBLEMS = 100
+"""More than these in one file are not listed: it is not a proposal, or an attack."""
+
+_START = Position(1, 1, 0)
+_SHOWN = 60
+
+
+def problem(
+    code: str,
+    source: Source,
+    span: Span,
+    message: str,
+    *,
+    instead: str = "",
+    notes: Iterable[Note] = (),
+) -> Finding:
+    """A finding of `PROBLEMS[code]` at a place in a file."""
+    kind = PROBLEMS[code]
+    return Finding(
+        rule=kind.code,
+        name=kind.name,
+        severity=kind.severity,
+        confidence=Confidence.HIGH,
+        path=source.path,
+        start=source.position(span.start),
+        end=source.position(span.end),
+        message=message,
+        instead=instead,
+        notes=tuple(notes),
+    )
+
+
+def file_problem(code: str, path: str, message: str, *, instead: str = "") -> Finding:
+    """A finding about a file as a whole, whose text is not known: it stands at line 1."""
+    kind = PROBLEMS[code]
+    return Finding(
+        rule=kind.code,
+        name=kind.name,
+        severity=kind.severity,
+        confidence=Confidence.HIGH,
+        path=path,
+        start=_START,
+        end=_START,
+        message=message,
+        instead=instead,
+    )
+
+
+@dataclass(slots=True)
+class Problems:
+    """The problems found so far in one file: each once, and no more than anyone would read."""
+
+    source: Source
+    found: list[Finding] = field(default_factory=list)
+
+    def add(
+        self,
+        code: str,
+        span: Span,
+        message: str,
+        *,
+        instead: str = "",
+        notes: Iterable[Note] = (),
+    ) -> None:
+        """Add a finding of `PROBLEMS[code]`."""
+        if self.full:
+            return
+        if len(self.found) == MAX_PROBLEMS - 1:
+            code, message = "E908", f"more than {MAX_PROBLEMS - 1} problems; the rest is not listed"
+            instead, notes = "", ()
+        finding = problem(code, self.source, span, message, instead=instead, notes=notes)
+        if finding not in self.found:  # a value used through aliases is read several times
+            self.found.append(finding)
+
+    @property
+    def full(self) -> bool:
+        """Whether more would not be listed."""
+        return len(self.found) >= MAX_PROBLEMS
+
+
+def shown(text: str) -> str:
+    """Words of the user's as a message quotes them: short, on one line, control codes escaped."""
+    quoted = repr(text)
+    return quoted if len(quoted) <= _SHOWN else quoted[: _SHOWN - 4] + "...'"
+
+
+def nearest(word: str, known: Iterable[str], meant: Mapping[str, str] | None = None) -> str:
+    """The known name that a word most likely stands for, or "".
+
+    `meant` holds words that look like none of the known names and still mean one of them.
+    """
+    folded = word.strip().lower().replace("-", "_").replace(" ", "_")
+    names = tuple(known)
+    if folded in names:
+        return folded
+    if meant is not None and folded in meant:
+        return meant[folded]
+    if not folded or len(folded) > _SHOWN:
+        return ""  # difflib takes quadratic time, and nothing this long is a misspelt name
+    from difflib import get_close_matches  # noqa: PLC0415 - only a wrong name pays for it
+
+    close = get_close_matches(folded, names, 1, 0.6)
+    return close[0] if close else ""
