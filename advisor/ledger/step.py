@@ -193,24 +193,26 @@ class _Plan(NamedTuple):
 
 def weight_format(tensor: Tensor, deployment: Deployment) -> Format:
     """The format a tensor is stored in under this deployment."""
-    return _format_of(tensor, deployment.model.dtype, deployment.weights, deployment.lm_head)
+    return _format_of(tensor, deployment.model, deployment.weights, deployment.lm_head)
+
+
+def _is_head(tensor: Tensor, model: Architecture) -> bool:
+    return tensor.component is Component.LM_HEAD or (model.tied and tensor.name == "embed_tokens")
 
 
 def _format_of(
-    tensor: Tensor, dtype: str, weights: Format | None, lm_head: Format | None
+    tensor: Tensor, model: Architecture, weights: Format | None, lm_head: Format | None
 ) -> Format:
-    stored = parse_format(tensor.stored_as or dtype)
+    stored = parse_format(tensor.stored_as or model.dtype)
     if weights is not None and weights.is_wide:
         stored = weights
-    if tensor.use not in (Use.MATMUL, Use.EXPERT) and tensor.name != "embed_tokens":
-        return stored
-    if tensor.component in (Component.LM_HEAD, Component.EMBEDDING):
+    if _is_head(tensor, model):
         if lm_head is not None:
             return lm_head
         if weights is None or weights.is_wide:
             return stored
-        return parse_format(weights.head or dtype)
-    if tensor.component in _LINEAR:
+        return parse_format(weights.head or model.dtype)
+    if tensor.component in _LINEAR and _is_streamed_matrix(tensor):
         return weights or stored
     return stored
 
@@ -260,15 +262,13 @@ def _plan(
 
     def add(tensor: Tensor, layers: int, routing: Routing | None) -> None:
         nonlocal row_bytes, resident
-        form = _format_of(tensor, model.dtype, weights, lm_head)
+        form = _format_of(tensor, model, weights, lm_head)
         stored = _stored_bytes(tensor, form, sparsity) * layers
         share = _share(tensor, parallelism, model.attention)
         elements = tensor.elements * layers
         if tensor.component is not Component.MTP and not tensor.shared:
             resident += stored * share
-        is_head = tensor.component is Component.LM_HEAD or (
-            model.tied and tensor.name == "embed_tokens"
-        )
+        is_head = _is_head(tensor, model)
         if tensor.use is Use.TABLE:
             # One row a token. A tied table is also streamed whole, as the output head.
             row_bytes += stored * tensor.shape[-1] * tensor.count / max(tensor.elements, 1)

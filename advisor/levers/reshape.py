@@ -120,7 +120,8 @@ def drop_experts(model: Architecture, fraction: float) -> Architecture:
         experts = max(1, round(routing.experts * (1.0 - fraction)))
         tensors = tuple(
             replace(tensor, shape=(experts, *tensor.shape[1:]))
-            if tensor.use is Use.EXPERT
+            if tensor.component in (Component.EXPERTS, Component.ROUTER)
+            and tensor.shape[0] == routing.experts
             else tensor
             for tensor in layer.tensors
         )
