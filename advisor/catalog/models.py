@@ -6,10 +6,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from advisor.catalog.model_names import ModelMatch, resolve_model
 from advisor.catalog.names import UnknownNameError, nearest_names, squeeze
 from advisor.catalog.store import load_index
 from advisor.ledger.architecture import read_architecture
 from advisor.ledger.shapes import Architecture
+
+__all__ = [
+    "ModelMatch",
+    "ModelRecord",
+    "load_config",
+    "load_model",
+    "model_names",
+    "model_record",
+    "resolve_model",
+]
 
 
 @dataclass(frozen=True, slots=True)

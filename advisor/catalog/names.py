@@ -15,7 +15,8 @@ from dataclasses import dataclass
 _TRADEMARK = re.compile(r"[™®©]|\((?:r|tm|c)\)", re.IGNORECASE)
 _WORD = re.compile(
     r"""
-      (?P<experts>(?<![a-z0-9.])\d{1,3}x\d{1,3}(?:\.\d+)?b(?![a-z0-9]))            # 8x7b
+      (?P<experts>(?<![a-z0-9.])\d{1,3}x\d{1,3}(?:\.\d+)?b(?![a-z0-9]))  # 8x7b
+    | (?<![a-z0-9.])\d{1,2}b\d{1,2}(?![a-z0-9])  # BLOOM's 7b1
     | (?P<size>\d+(?:\.\d+)?)[ -]?
       (?P<unit>gib|gb|tib|tb|(?<![a-z]\d)(?<![a-z]\d\d)(?<![a-z]\d\d\d)(?<![a-z]\d\d\d\d)g|b|m|t|k
         |bits?|cores?|bpw)(?![a-z0-9])
@@ -29,6 +30,27 @@ _MAX_NAME = 200
 # Two words that are as often written as one.
 _COMPOUNDS: Mapping[str, tuple[str, ...]] = {
     "tisuper": ("ti", "super"),
+    "tinyllama": ("tiny", "llama"),
+    "codellama": ("code", "llama"),
+    "openllama": ("open", "llama"),
+    "codegemma": ("code", "gemma"),
+    "medgemma": ("med", "gemma"),
+    "deepseek": ("deep", "seek"),
+    "openhermes": ("open", "hermes"),
+    "smollm": ("smol", "lm"),
+    "starcoder": ("star", "coder"),
+    "wizardlm": ("wizard", "lm"),
+    "wizardcoder": ("wizard", "coder"),
+    "stablelm": ("stable", "lm"),
+    "stablebeluga": ("stable", "beluga"),
+    "internlm": ("intern", "lm"),
+    "minimax": ("mini", "max"),
+    "minicpm": ("mini", "cpm"),
+    "redpajama": ("red", "pajama"),
+    "gptoss": ("gpt", "oss"),
+    "gptj": ("gpt", "j"),
+    "gptneox": ("gpt", "neox"),
+    "bitnet": ("bit", "net"),
 }
 
 _COUNT_WORDS = {
