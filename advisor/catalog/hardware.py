@@ -128,6 +128,11 @@ def _lookup(parts: list[str]) -> Match | None:
     index = load_index("hardware")
     name = key(parts, MAKERS)
     identifiers = index.names.get(name)
+    if identifiers is None and any(_CORES.fullmatch(word) for word in parts):
+        # Out of order, "Core Ultra 9" ends up with nine cores.
+        apart = [piece for word in parts for piece in re.split(r"(?<=\d)(?=core$)", word)]
+        name = key(apart, MAKERS)
+        identifiers = index.names.get(name)
     if identifiers is None:
         return None
     differ = index.tables["ambiguous"].get(name, ("", ""))[1]

@@ -17,9 +17,9 @@ _WORD = re.compile(
     r"""
       (?P<experts>(?<![a-z0-9.])\d{1,3}x\d{1,3}(?:\.\d+)?b(?![a-z0-9]))  # 8x7b
     | (?<![a-z0-9.])\d{1,2}b\d{1,2}(?![a-z0-9])  # BLOOM's 7b1
-    | (?P<size>\d+(?:\.\d+)?)[ -]?
-      (?P<unit>gib|gb|tib|tb|(?<![a-z]\d)(?<![a-z]\d\d)(?<![a-z]\d\d\d)(?<![a-z]\d\d\d\d)g|b|m|t|k
-        |bits?|cores?|bpw)(?![a-z0-9])
+    | (?<![a-z0-9.])(?P<size>\d+(?:\.\d+)?)[ -]?
+      (?P<unit>gib|gb|g|tib|tb|b|m|t|k|bits?|cores?|bpw)(?![a-z0-9])
+    | \d+(?:\.\d+)?(?:gb|b|m)(?![a-z0-9])  # after a letter: "llama70b", "sxm80gb"
     | \d+(?:\.\d+)*\+?
     | [a-z]+\+?
     """,
