@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 from advisor.ledger.families.decoder import Family, read_decoder
 from advisor.ledger.families.index import FAMILY_MODULES
 from advisor.ledger.families.keys import Keys, UnsupportedModelError
-from advisor.ledger.shapes import Architecture
+from advisor.ledger.families.multimodal import MULTIMODAL, TEXT_DEFAULTS, Multimodal
+from advisor.ledger.shapes import Architecture, Tensor
+
+if TYPE_CHECKING:
+    from advisor.ledger.families.towers import Tower
 
 __all__ = ["UnsupportedModelError", "read_architecture"]
+
+_TEXT_KEYS: Final = ("text_config", "llm_config", "language_config")
+_TIE: Final = "tie_word_embeddings"
+_FROM_OUTSIDE: Final = (_TIE, "dtype", "torch_dtype")
+"""Keys of the outer config that speak of the text model."""
 
 
 def read_architecture(config: Mapping[str, object], *, name: str) -> Architecture:
@@ -22,21 +33,95 @@ def read_architecture(config: Mapping[str, object], *, name: str) -> Architectur
             missing, null, negative, absurd or of the wrong type.
 
     """
+    model_type = model_type_of(config)
+    if model_type in MULTIMODAL:
+        return _read_multimodal(config, model_type, MULTIMODAL[model_type], name)
+    family = find_family(model_type)
+    return read_decoder(Keys(config, model_type, defaults=family.defaults), family, name)
+
+
+def model_type_of(config: Mapping[str, object]) -> str:
+    """The config's model_type, which decides everything else.
+
+    Raises:
+        UnsupportedModelError: there is none.
+
+    """
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or not model_type:
         raise UnsupportedModelError(
             str(model_type), "model_type is missing: no family, no layer shapes", "model_type"
         )
-    family = find_family(model_type)
-    return read_decoder(Keys(config, model_type, defaults=family.defaults), family, name)
+    return model_type
 
 
 def find_family(model_type: str) -> Family:
-    """The row of a model_type, from the module that holds it."""
+    """The row of a model_type, from the module that holds it.
+
+    Raises:
+        UnsupportedModelError: no module knows it.
+
+    """
     module = FAMILY_MODULES.get(model_type)
     if module is None:
-        near = get_close_matches(model_type, FAMILY_MODULES, n=1)
+        near = get_close_matches(model_type, (*FAMILY_MODULES, *MULTIMODAL), n=1)
         hint = f"; the nearest known is {near[0]!r}" if near else ""
         raise UnsupportedModelError(model_type, f"unknown model_type{hint}", "model_type")
     families: Mapping[str, Family] = import_module(module).FAMILIES
     return families[model_type]
+
+
+def _read_multimodal(
+    config: Mapping[str, object], model_type: str, shape: Multimodal, name: str
+) -> Architecture:
+    """The text model, with its towers beside it."""
+    outer = Keys(config, model_type)
+    text, where = _text_config(outer)
+    text_type = shape.text or str(text.get("model_type") or "")
+    if not text_type:
+        raise outer.error("the text model's model_type is missing", f"{where}model_type")
+    family = find_family(text_type)
+    nested = TEXT_DEFAULTS.get(text_type, {}) if where else {}
+    keys = Keys(text, text_type, defaults={**nested, **family.defaults}, where=where)
+    if not where:  # a flat config: the text's keys stand beside the tower's
+        keys.ignore(*(key for key, _ in shape.towers), *shape.ignored)
+    model = read_decoder(keys, family, name)
+    towers, note = _read_towers(outer, shape, model.hidden)
+    if where:
+        outer.refuse_nested(*_TEXT_KEYS, *(key for key, _ in shape.towers))
+    return replace(
+        model,
+        model_type=model_type,
+        tensors=(*model.tensors, *towers),
+        notes=(*model.notes, note) if note else model.notes,
+    )
+
+
+def _text_config(outer: Keys) -> tuple[Mapping[str, object], str]:
+    """The text model's keys and where they stand; the outer config may speak for it."""
+    for key in _TEXT_KEYS:
+        nested = outer.mapping(key)
+        if nested is not None:
+            text = dict(nested)
+            for shared in _FROM_OUTSIDE:
+                value = outer.raw(shared)
+                if value is not None and (text.get(shared) is None or shared == _TIE):
+                    text[shared] = value
+            return text, f"{key}."
+    return outer.everything(), ""
+
+
+def _read_towers(outer: Keys, shape: Multimodal, hidden: int) -> tuple[tuple[Tensor, ...], str]:
+    """The tensors of the towers, and what a reader should know if one is left out."""
+    towers: Mapping[str, Tower] = import_module(f"{__package__}.families.towers").TOWERS
+    tensors: list[Tensor] = []
+    missing: list[str] = []
+    for key, tower_name in shape.towers:
+        tower = towers[tower_name]
+        if key and outer.mapping(key) is None:
+            missing += [] if key in shape.optional else [key]
+            continue
+        keys = outer.nested(key, outer.model_type, tower.defaults) if key else outer
+        tensors += tower.read(keys, outer, hidden)
+    note = f"no {' or '.join(missing)}: that tower is not counted" if missing else ""
+    return tuple(tensors), note

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.keys import SPELLINGS, Keys
+from advisor.ledger.families.keys import LAYOUTS, SPELLINGS, Keys
 from advisor.ledger.shapes import (
     Architecture,
     Attention,
@@ -83,6 +83,7 @@ class Mtp:
     """How many the checkpoint stores, whatever number the config gives; 0 takes the config's."""
     mixer: str = FULL
     norms: int = 3
+    extra_tensors: Callable[[Keys], tuple[Tensor, ...]] | None = None
     private_embeddings_until: int = 0
     """Each layer has its own copy of the embedding table and of the head in the models of a
     family up to this context limit (GLM-4.5 has copies, GLM-4.6 with its longer context none)."""
@@ -140,6 +141,10 @@ class Family:
     variants of it apart ("full_attention/64")."""
     solo: bool = False
     """A layer is one block: a mixer or an MLP, not one after the other."""
+    count: Callable[[Keys], int] | None = None
+    """The number of layers, where it is not simply a key."""
+    heads: str = "heads"
+    """Where the heads of the main attention are written."""
     layer_list: tuple[str, ...] = ()
     """Lists (or patterns) with one entry a layer: their length is the number of layers where the
     config does not give it."""
@@ -150,6 +155,8 @@ class Family:
     ignored: tuple[str, ...] = ()
     """Structural-looking keys that change nothing that is counted here."""
     notes: tuple[str, ...] = ()
+    layer: Callable[[Keys, Family, str, bool], Layer] | None = None
+    """Reads a whole layer (its kind, whether it routes) where a layer is not norms, mixer, MLP."""
     layer_extra: Callable[[Keys], tuple[Tensor, ...]] | None = None
     """Tensors of every layer that only this family has."""
     extra_tensors: Callable[[Keys], tuple[Tensor, ...]] | None = None
@@ -339,6 +346,8 @@ def read_mlp(keys: Keys, family: Family) -> Block:
 
 def read_layer(keys: Keys, family: Family, mixer: str, *, routes: bool) -> Layer:
     """One layer of a kind."""
+    if family.layer is not None:
+        return family.layer(keys, family, mixer, routes)
     hidden = keys.size("hidden")
     reader = family.mixers.get(mixer) or family.mixers.get(mixer.partition("/")[0])
     if reader is not None:
@@ -396,9 +405,18 @@ def mtp_tensors(keys: Keys, family: Family, vocabulary: int) -> tuple[Tensor, ..
     if keys.size("positions", default=0, minimum=0) <= rules.private_embeddings_until:
         inner.append(Tensor("mtp.embed_tokens", (vocabulary, hidden), part))
         inner.append(Tensor("mtp.lm_head", (vocabulary, hidden), part))
+    if rules.extra_tensors is not None:
+        inner += rules.extra_tensors(keys)
     layer = read_layer(keys, family, rules.mixer, routes=has_experts(keys, family))
     inner += (replace(t, name=f"mtp.{t.name}") for t in layer.tensors)
     return blocks.idle(inner, part, count=rules.layers or declared)
+
+
+def mtp_notes(keys: Keys, family: Family) -> tuple[str, ...]:
+    """What a reader should know of MTP layers that are declared but not counted."""
+    if family.mtp is None and keys.size("mtp_layers", default=0, minimum=0):
+        return ("the config declares MTP layers, which are not counted",)
+    return ()
 
 
 def read_dtype(keys: Keys) -> str:
@@ -435,13 +453,13 @@ def outer_tensors(keys: Keys, family: Family, hidden: int, vocabulary: int) -> l
     return tensors
 
 
-def attention_of(layers: tuple[Layer, ...], keys: Keys) -> Attention | None:
+def attention_of(layers: tuple[Layer, ...], keys: Keys, family: Family) -> Attention | None:
     """The main attention's dimensions, from the first layer that attends to everything."""
     attending = [one for one in layers if one.caches]
     if not attending:
         return None
     full = next((one for one in attending if one.caches[0].window is None), attending[0])
-    heads = keys.size("heads")
+    heads = keys.size(family.heads)
     cache = full.caches[0]
     shapes = {tensor.name: tensor.shape for tensor in full.tensors}
     query = shapes.get("q_b_proj") or shapes.get("q_proj")
@@ -453,8 +471,8 @@ def attention_of(layers: tuple[Layer, ...], keys: Keys) -> Attention | None:
         kv_heads=cache.kv_heads,
         head_dim=width,
         value_dim=output[1] // heads if output else None,
-        latent_dim=keys.size("kv_lora_rank") if latent else None,
-        rope_dim=keys.size("qk_rope_head_dim", minimum=0) if latent else None,
+        latent_dim=keys.size("kv_lora_rank", default=cache.elements) if latent else None,
+        rope_dim=keys.size("qk_rope_head_dim", default=0, minimum=0) if latent else None,
     )
 
 
@@ -470,6 +488,8 @@ def dense_width(layers: tuple[Layer, ...]) -> int:
 
 def count_layers(keys: Keys, family: Family) -> int:
     """The number of layers: given, or the length of the list that describes them."""
+    if family.count is not None:
+        return family.count(keys)
     for key in family.layer_list if not keys.has("layers") else ():
         listed = keys.raw(key)
         if isinstance(listed, list | tuple | str):
@@ -495,12 +515,12 @@ def read_decoder(keys: Keys, family: Family, name: str) -> Architecture:
         tensors=tuple(tensors),
         layers=layers,
         tied=family.head and keys.flag("tied", family.tied),
-        attention=attention_of(layers, keys),
+        attention=attention_of(layers, keys, family),
         intermediate=dense_width(layers),
         dtype=read_dtype(keys),
         context_limit=keys.optional_size("positions"),
-        notes=family.notes,
+        notes=(*family.notes, *mtp_notes(keys, family)),
     )
-    keys.ignore(*family.ignored, *SPELLINGS["intermediate"])
+    keys.ignore(*family.ignored, *SPELLINGS["intermediate"], *LAYOUTS, family.pattern_key)
     keys.refuse_unknown()
     return architecture

@@ -9,7 +9,7 @@ from typing import Final
 from advisor.ledger.families import blocks
 from advisor.ledger.families.decoder import FULL, SLIDING, Family, Mtp, Switch, check_length
 from advisor.ledger.families.keys import Keys
-from advisor.ledger.shapes import Component, Tensor
+from advisor.ledger.shapes import Component, Tensor, Use
 
 FOUR_NORMS: Final = (
     "input_norm",
@@ -108,6 +108,14 @@ def _gpt_neo_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
     if unknown := set(given) - set(names):
         raise keys.error(f"unknown kind of attention {unknown.pop()!r}", "attention_types")
     return tuple(names[kind] for kind in given)
+
+
+def _muse_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """Every fourth layer, counted back from the last, attends to everything."""
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    return tuple(SLIDING if (layers - 1 - i) % 4 else FULL for i in range(layers))
 
 
 def first_full_every(period: int, default_window: int | None = None) -> Family:
@@ -355,6 +363,29 @@ FAMILIES: Final[Mapping[str, Family]] = {
         defaults={"head_dim": 128},
         layer_norms=FOUR_NORMS,
         qkv_bias=Switch("attention_bias", default=True),
+    ),
+    "glm4v_text": Family(layer_norms=FOUR_NORMS, qkv_bias=True),
+    "muse_glimmer_text": Family(
+        defaults={"head_dim": 128},
+        layer_norms=FOUR_NORMS,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        gate="channel",
+        gate_bias=False,
+        default_window=2048,
+        kinds=_muse_kinds,
+    ),
+    "kosmos_2_5_text_model": Family(
+        tied=True,
+        norm_bias=True,
+        qkv_bias=True,
+        o_bias=True,
+        gated=False,
+        mlp_bias=True,
+        layer_extra=lambda keys: blocks.norm("ffn_norm", keys.size("intermediate"), bias=True),
+        extra_tensors=lambda keys: (
+            Tensor("embed_segments", (2, keys.size("hidden")), Component.EMBEDDING, Use.IDLE),
+        ),
     ),
     "chatglm": Family(
         kv_heads=_chatglm_kv_heads,

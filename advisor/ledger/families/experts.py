@@ -18,6 +18,8 @@ from advisor.ledger.families.decoder import (
     Switch,
     check_length,
     head_dim,
+    read_attention,
+    read_mlp,
     window_of,
 )
 from advisor.ledger.families.dense import (
@@ -30,7 +32,9 @@ from advisor.ledger.families.dense import (
     USE_WINDOW,
 )
 from advisor.ledger.families.keys import Keys
-from advisor.ledger.shapes import Component, Tensor
+from advisor.ledger.shapes import Cache, CacheKind, Component, Layer, Tensor
+
+SPARSE: Final = "sparse_attention"
 
 FOREVER: Final = 2**40
 """A context limit above all others: every model of the family."""
@@ -142,6 +146,72 @@ def _minimax_m2_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
     if len(types) != layers or set(types) != {1}:
         raise keys.error("MiniMax-M2 has full attention in every layer", "attn_type_list")
     return (FULL,) * layers
+
+
+def _minimax_m3_sparse(keys: Keys) -> Keys:
+    return keys.nested("sparse_attention_config", keys.model_type)
+
+
+def _minimax_m3_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """Layers that attend to blocks chosen by an indexer are marked one by one."""
+    marks = _minimax_m3_sparse(keys).sizes("sparse_attention_freq")
+    if marks is None or len(marks) != layers:
+        raise keys.error("needs one entry a layer", "sparse_attention_config.sparse_attention_freq")
+    return tuple(SPARSE if mark else FULL for mark in marks)
+
+
+def _minimax_m3_attention(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """Grouped-query attention over the blocks that a small indexer picks."""
+    sparse = _minimax_m3_sparse(keys)
+    hidden = keys.size("hidden")
+    main = blocks.attention(
+        hidden,
+        keys.size("heads"),
+        keys.size("kv_heads"),
+        keys.size("head_dim"),
+        qk_norm="head",
+        label="sparse attention",
+    )
+    heads, width = sparse.size("sparse_num_index_heads"), sparse.size("sparse_index_dim")
+    limit = sparse.size("sparse_topk_blocks") * sparse.size("sparse_block_size")
+    index = (
+        *blocks.linear("indexer.q_proj", heads * width, hidden, Component.ATTENTION),
+        *blocks.linear("indexer.k_proj", width, hidden, Component.ATTENTION),
+        *blocks.norm("indexer.q_norm", width),
+        *blocks.norm("indexer.k_norm", width),
+    )
+    caches = (
+        replace(main.caches[0], read_limit=limit),
+        Cache(CacheKind.INDEX, elements=width, flops=2 * heads * width),
+    )
+    return Block(main.tensors + index, caches, label=main.label)
+
+
+def _ernie_vl_layer(keys: Keys, family: Family, mixer: str, routes: bool) -> Layer:
+    """Two sets of experts: text tokens go to the first, image tokens to the second (idle)."""
+    hidden = keys.size("hidden")
+    normed = blocks.norms(family.layer_norms, hidden)
+    main = read_attention(keys, family, mixer)
+    if not routes:
+        return blocks.layer(normed, main, read_mlp(keys, family))
+    widths = keys.sizes("expert_width", minimum=1) or (1536, 512)
+    if len(widths) != 2:
+        raise keys.error("needs the widths of the text and vision experts", "moe_intermediate_size")
+    shape = blocks.MoeShape(
+        experts=keys.size("experts"),
+        top_k=keys.size("top_k"),
+        width=widths[0],
+        shared_width=widths[0] * keys.size("shared_experts", default=2),
+        selection_bias=True,
+        selection_parameter=True,
+    )
+    text = blocks.moe(hidden, shape)
+    seen = blocks.moe(hidden, shape._replace(width=widths[1], shared_width=0))
+    idle = tuple(
+        replace(tensor, name=f"vision.{tensor.name}")
+        for tensor in blocks.idle(seen.tensors, Component.VISION)
+    )
+    return blocks.layer(normed, main, text, Block(idle))
 
 
 def _kolibri_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
@@ -342,6 +412,40 @@ FAMILIES: Final[Mapping[str, Family]] = {
         width=_cohere2_dense_width,
         experts=_PLAIN,
     ),
+    "minimax_m3": Family(
+        defaults={"head_dim": 128},
+        qk_norm="head",
+        kinds=_minimax_m3_kinds,
+        mixers={SPARSE: _minimax_m3_attention},
+        width=lambda keys: keys.size("dense_intermediate_size"),
+        experts=Experts(
+            width=_INTERMEDIATE,
+            shared_width="shared_intermediate_size",
+            selection_bias=Switch("use_routing_bias", default=True),
+        ),
+        ignored=(
+            "use_qk_norm",
+            "qk_norm_type",
+            "n_shared_experts",
+            "num_mtp_modules",
+            "moe_intermediate_size",
+            "first_k_dense_replace",
+            "use_gemma_norm",
+        ),
+        notes=("the config names MTP modules, the published checkpoints hold none",),
+    ),
+    "ernie4_5_vl_moe_text": Family(
+        tied=True,
+        defaults={"first_k_dense_replace": 1},
+        qkv_bias=USE_BIAS,
+        o_bias=USE_BIAS,
+        mlp_bias=USE_BIAS,
+        layer=_ernie_vl_layer,
+        experts=Experts(),
+    ),
+    "glm4v_moe_text": replace(
+        _GLM4, qkv_bias=Switch("attention_bias", default=True), qk_norm="", mtp=None
+    ),
     "step3p7_text": Family(
         defaults={"first_k_dense_replace": 3},
         qk_norm="head",
@@ -350,8 +454,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         experts=Experts(
             width=("expert_width",), shared_width="share_expert_dim", selection_bias=True
         ),
-        mtp=Mtp(),
-        ignored=("n_shared_experts",),
+        ignored=("n_shared_experts", "use_moe_router_bias"),
     ),
     "llama4_text": Family(
         defaults={"head_dim": 128, "interleave_moe_layer_step": 1, "num_shared_experts": 1},
@@ -362,6 +465,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         kinds=_llama4_kinds,
         width=_llama4_dense_width,
         experts=_PLAIN,
+        ignored=("intermediate_size_mlp", "use_qk_norm", "for_llm_compressor"),
     ),
     "beam": Family(
         defaults={"head_dim": 128, "first_k_dense_replace": 3},

@@ -51,7 +51,8 @@ def _mamba1(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
     )
 
 
-def _jamba_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+def read_jamba_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+    """Mamba-1 in the spelling of Jamba and Zamba: `mamba_d_state`, `mamba_d_conv`, ..."""
     hidden = keys.size("hidden")
     return recurrent.mamba1(
         hidden,
@@ -374,7 +375,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "jamba": Family(
         defaults={"expert_layer_period": 2, "expert_layer_offset": 1},
         kinds=_jamba_kinds,
-        mixers={LINEAR: _jamba_mamba},
+        mixers={LINEAR: read_jamba_mamba},
         experts=Experts(width=("intermediate",)),
         ignored=("use_mambapy",),
     ),

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Final
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
-    "hidden": ("hidden_size", "n_embd", "d_model"),
-    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    "hidden": ("hidden_size", "n_embd", "d_model", "embed_dim"),
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "layers"),
+    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"),
     "kv_heads": ("num_key_value_heads", "num_kv_heads"),
     "head_dim": ("head_dim", "kv_channels"),
     "value_dim": ("v_head_dim",),
@@ -45,7 +45,7 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "expert_width": ("moe_intermediate_size",),
     "shared_experts": ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts"),
     "layer_types": ("layer_types", "layers_block_type"),
-    "mtp_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"),
+    "mtp_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"),
     "qkv_bias": ("qkv_bias", "attention_bias"),
     "linear_bias": ("bias", "mlp_bias"),
     "tied": ("tie_word_embeddings", "tie_embedding"),
@@ -89,6 +89,32 @@ moe_renormalize use_grouped_topk quantization quantization_config compression_co
 type_vocab_size dim_model_base norm_type mlp_type num_nextn_predict_layers
 """
 _HARMLESS_KEYS: Final = frozenset(_HARMLESS_NAMES.split())
+
+LAYOUTS: Final = (
+    "layer_types",
+    "mlp_layer_types",
+    "sliding_window_pattern",
+    "moe_layers",
+    "moe_layer_freq",
+    "first_k_dense_replace",
+    "num_dense_layers",
+    "interleave_moe_layer_step",
+    "decoder_sparse_step",
+    "mlp_only_layers",
+    "moe_layer_interval",
+    "moe_layer_start_index",
+    "moe_layer_end_index",
+)
+"""Keys that lay out the layers in different words: one of them decides, the others repeat it."""
+_NOT_PARTS: Final = frozenset(
+    {
+        "quantization_config",
+        "compression_config",
+        "generation_config",
+        "img_token_compression_config",
+        "projector_config",
+    }
+)
 
 
 class UnsupportedModelError(ValueError):
@@ -141,7 +167,11 @@ class Keys:
                 found = name, value
             elif found[1] != value and role != "positions":
                 raise self.error(f"{found[0]} = {found[1]!r} contradicts {name} = {value!r}", name)
-        return found or (names[0], self._defaults.get(role))
+        if found is not None:
+            return found
+        spelled = (name for name in (role, *names) if name in self._defaults)
+        default = next(spelled, None)
+        return names[0], None if default is None else self._defaults[default]
 
     def has(self, role: str) -> bool:
         """Whether the config itself gives a value that is not null."""
@@ -264,9 +294,9 @@ class Keys:
         """Mark keys as understood: they change nothing that is counted here."""
         self._used.update(keys)
 
-    def ignore_all(self) -> None:
-        """Mark every key as understood."""
-        self._used.update(self._raw)
+    def everything(self) -> Mapping[str, object]:
+        """The config itself."""
+        return self._raw
 
     def refuse_unknown(self) -> None:
         """Refuse a key that was not used and speaks of structure, unless it is switched off."""
@@ -275,6 +305,13 @@ class Keys:
                 continue
             if _STRUCTURAL.search(key) and not _HARMLESS.search(key):
                 raise self.error(f"unknown structural key {key} = {_shown(value)}", key)
+
+    def refuse_nested(self, *known: str) -> None:
+        """Refuse a nested config that nobody reads: it would be a part left out of the counts."""
+        for key, value in self._raw.items():
+            nested = key.endswith("_config") and isinstance(value, Mapping) and value
+            if nested and key not in {*known, *_NOT_PARTS}:
+                raise self.error(f"unknown nested config {key}", key)
 
 
 def _active(value: object) -> bool:

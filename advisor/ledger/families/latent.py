@@ -14,6 +14,7 @@ from advisor.ledger.families.decoder import (
     Family,
     Mtp,
     check_length,
+    read_attention,
 )
 from advisor.ledger.families.experts import FOREVER
 from advisor.ledger.families.keys import Keys
@@ -73,7 +74,9 @@ def indexer(keys: Keys) -> Block:
     return Block(tensors, (cache,))
 
 
-def _read_mla(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
+def _read_mla(keys: Keys, family: Family, kind: str) -> Block:
+    if not keys.flag("use_mla", default=True):
+        return read_attention(keys, family, kind)
     return mla(keys)
 
 
@@ -147,6 +150,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         _MLA,
         defaults={"first_k_dense_replace": 0},
         experts=Experts(width=("expert_width",)),
+        ignored=(*_IGNORED, "lm_head", "rm_head"),
     ),
     "deepseek_v3": _DEEPSEEK_V3,
     "kimi_k2": replace(_DEEPSEEK_V3, defaults={"first_k_dense_replace": 1}),
