@@ -230,7 +230,7 @@ def estimate(ledger: Ledger, deployment: Deployment) -> Estimate:
     low, high = seconds / _SPREAD, seconds * _SPREAD
     if deployment.time_factor is not None:
         shrink = deployment.time_factor
-        low, seconds, high = seconds * shrink[0], seconds * shrink[1], seconds * shrink[2]
+        low, seconds, high = low * shrink[0], seconds * shrink[1], high * shrink[2]
     low, seconds, high = max(low, floor), max(seconds, floor), max(high, floor)
     expected = Interval(low * 1e3, seconds * 1e3, high * 1e3)
     total_s = pass_s + draft_s
