@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.quantity import (
@@ -350,6 +350,7 @@ def test_chains_of_numbers_are_no_amounts(text: str) -> None:
 numbers = st.integers(min_value=1, max_value=999_999).map(lambda n: n / 1000)
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from([d for d in Dimension if d not in {COUNT, TOKENS, RATIO}]),
     numbers,
@@ -369,6 +370,7 @@ def test_what_is_written_reads_back(
     assert (read.approximate, read.bound, read.unit) == (approximate, bound, unit)
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=10**12))
 def test_counts_and_shares_read_back(whole: int) -> None:
     count = float(whole)
@@ -386,6 +388,7 @@ ALPHABET = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(ALPHABET, max_size=40).map("".join)))
 def test_offsets_lie_in_the_text_and_in_order(text: str) -> None:
     end = 0
@@ -396,6 +399,7 @@ def test_offsets_lie_in_the_text_and_in_order(text: str) -> None:
         end = found.end
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(max_size=30), st.floats(), st.integers(), st.booleans(), st.none()))
 def test_a_field_reads_or_says_why(value: object) -> None:
     for dimension in Dimension:

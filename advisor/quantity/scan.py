@@ -72,7 +72,8 @@ class _Prefix(NamedTuple):
 _APPROXIMATE = words("~ ≈ ∼ about around roughly approximately approx ca circa nearly almost some")
 _AT_MOST = (
     "up to, at most, less than, fewer than, lower than, no more than, not more than, as much as, "
-    "as high as, as many as, < =, <, ≤, under, below, sub, max, maximum, within"
+    "as high as, as many as, cannot exceed, not exceed, limited to, capped at, < =, <, ≤, under, "
+    "below, sub, max, maximum, within"
 )
 _AT_LEAST = (
     "at least, more than, greater than, higher than, no less than, not less than, upwards of, "
@@ -110,6 +111,10 @@ _AFTER_FRACTION = words(
 _ORDINAL_BEFORE = words("the first second last other this that")
 """Before "half" these make it a part of a text or a list."""
 _PREFIX_TOKENS = 8
+_FILLED_REACH = 3
+_FROM_REACH = 6
+"""Tokens between "from A" and "to B": from 7 tokens/s at batch 1 to 79."""
+_PUNCTUATION = words(", ; : . ( ) |")
 
 
 def scan(text: str, plain: Dimension = Dimension.COUNT) -> list[Found]:
@@ -160,6 +165,7 @@ def _phrase(tokens: Sequence[Token], at: int, floor: int, plain: Dimension) -> F
         prefix.bound or inner.bound or bound,
     )
     unit = joined.amount.unit
+    per = next((u.per for u in (unit, first.unit) if u is not None and u.per), None)
     return Found(
         quantity,
         tokens[prefix.first].start,
@@ -167,7 +173,7 @@ def _phrase(tokens: Sequence[Token], at: int, floor: int, plain: Dimension) -> F
         tokens[at].start,
         prefix.first,
         last.first,
-        None if unit is None else unit.per,
+        per,
         joined.before,
         unit is None and not joined.amount.fraction,
         prefix.signed,
@@ -249,7 +255,8 @@ def _quantity(amount: _Amount, plain: Dimension) -> Quantity | None:
     scale = unit.scale
     if amount.suffix:
         scale *= scale_of_count(amount.suffix, amount.number, unit.dimension) or 1.0
-    value = amount.number * scale
+    # division where it can be, so that 95% is 0.95 to the last bit
+    value = amount.number * scale if scale >= 1 else amount.number / round(1 / scale)
     if not isfinite(value):
         return None
     return Quantity(value, unit.name, unit.dimension, value, value)
@@ -320,7 +327,8 @@ _SOFTENERS = _APPROXIMATE | words("just only under below over above less more th
 def _joiner(tokens: Sequence[Token], at: int, opener: str) -> tuple[str, int]:
     """The kind of joint at token `at` (dash, to, arrow, instead, spread or "") and what follows."""
     skipped = at
-    while skipped < len(tokens) and skipped - at < 3:
+    reach = _FROM_REACH if opener == "from" else _FILLED_REACH
+    while skipped < len(tokens) and skipped - at < reach:
         two = " ".join(token.folded for token in tokens[skipped : skipped + 2])
         one = tokens[skipped].folded
         if two in _INSTEAD:
@@ -329,7 +337,7 @@ def _joiner(tokens: Sequence[Token], at: int, opener: str) -> tuple[str, int]:
             return "instead", skipped + 1
         if one == "to" or (one == "and" and opener == "between"):
             return "to" if one == "to" else "dash", skipped + 1
-        if one not in _FILLERS:
+        if one not in _FILLERS and (opener != "from" or one in _PUNCTUATION):
             break
         skipped += 1
     if at + 1 >= len(tokens):

@@ -163,7 +163,14 @@ DEVICE_WORDS = GENERIC_DEVICES | words(
     "nvidia amd intel geforce radeon tesla quadro rtx gtx tpu gaudi xeon epyc jetson instinct "
     "trainium inferentia apple"
 )
-_DEVICE = re.compile(r"(?:[ABHLTVP][0-9]{1,4}[A-Z]?|G[HB][0-9]{3}|MI[0-9]{2,3}[A-Z]?|M[1-9])s?")
+_DEVICE = re.compile(
+    r"(?:A(?:2|10G?|16|30|40|100|800|4000|4500|5000|6000)|H(?:20|100|200|800)|B(?:60|100|200|300)"
+    r"|L(?:2|4|20|40S?)|T4G?|V100S?|P(?:4|40|100)|G[HB](?:10|200|300)|MI[0-9]{2,3}[A-Z]?|M[1-9])s?"
+)
+"""Names of data-centre cards and Apple chips that stand alone in a sentence.
+
+A8 and A4 are not among them: those are activation formats.
+"""
 
 
 def is_device(token: Token) -> bool:
