@@ -1,0 +1,102 @@
+"""Findings for people: a frame for each, or a line for each, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from advisor.finding import Confidence, Finding, Severity
+from advisor.reports.frame import Mark, excerpt
+from advisor.reports.style import Style, clean, wrap
+from advisor.source import Source, Span
+
+_INDENT = 6
+"""Facts begin below the bar of the excerpt."""
+_LABEL = 9
+"""Columns of the labels of facts: numbers, claimed, instead, explain."""
+
+
+def frames(
+    findings: Iterable[Finding], sources: Mapping[str, Source], style: Style
+) -> Iterable[str]:
+    """Each finding with its lines of the file, the reasons and what would be right."""
+    for finding in findings:
+        yield "\n".join(frame(finding, sources.get(finding.path), style)) + "\n"
+
+
+def frame(finding: Finding, source: Source | None, style: Style) -> list[str]:
+    """One finding in several lines."""
+    place = f"{clean(finding.path)}:{finding.start.line}:{finding.start.column}"
+    severity = style.severity(f"{finding.severity.label} {finding.rule}", finding.severity)
+    sure = (
+        "" if finding.confidence is Confidence.HIGH else f" ({finding.confidence.label} confidence)"
+    )
+    lines = [f"{style.paint(place, 'heading')} {severity} {finding.name}{sure}"]
+    if source is None or not source.text:
+        pad = " " * _INDENT
+        lines += [f"{pad}{line}" for line in wrap(finding.message, style.width - _INDENT)]
+    else:
+        lines += excerpt(source, _marks(finding), style)
+    for label, text in _facts(finding, in_frame=source is not None):
+        lines += _fact(label, text, style)
+    return lines
+
+
+def _marks(finding: Finding) -> list[Mark]:
+    span = Span(finding.start.offset, finding.end.offset)
+    primary = Mark(span, finding.message, finding.severity.label)
+    return [
+        primary,
+        *(
+            Mark(note.span, note.message, "gutter", "-")
+            for note in finding.notes
+            if note.span is not None
+        ),
+    ]
+
+
+def _facts(finding: Finding, *, in_frame: bool) -> Iterable[tuple[str, str]]:
+    yield from finding.facts
+    if finding.why:
+        yield "why", finding.why
+    if finding.instead:
+        yield "instead", finding.instead
+    for note in finding.notes:
+        if note.span is None or not in_frame:
+            code = f"{note.rule} " if note.rule else ""
+            yield "note", f"{code}{note.message}"
+    yield "explain", f"rooflint explain {finding.rule}"
+
+
+def _fact(label: str, text: str, style: Style) -> list[str]:
+    used = _INDENT + _LABEL + 3
+    first, *rest = wrap(text, style.width - used)
+    head = f"{'':{_INDENT}}{style.paint('=', 'gutter')} "
+    lines = [f"{head}{style.paint(f'{label:<{_LABEL}}', 'heading')} {first}".rstrip()]
+    return lines + [f"{'':{used}}{line}" for line in rest]
+
+
+def concise(findings: Iterable[Finding], style: Style) -> Iterable[str]:
+    """Each finding on one line, as editors and scripts pick them up."""
+    for finding in findings:
+        severity = style.severity(f"{finding.severity.label} {finding.rule}", finding.severity)
+        start = finding.start
+        yield f"{clean(finding.path)}:{start.line}:{start.column}: {severity} " + clean(
+            finding.message
+        )
+
+
+def summary(findings: Sequence[Finding], files: int, suppressed: int) -> str:
+    """How many findings of each severity in how many files: "6 errors, 1 warning in 2 files"."""
+    parts = [
+        _counted(count, severity.label)
+        for severity in sorted(Severity, reverse=True)
+        if (count := sum(finding.severity is severity for finding in findings))
+    ]
+    told = ", ".join(parts) or "no findings"
+    hidden = f" ({suppressed} suppressed)" if suppressed else ""
+    return f"{told}{hidden} in {_counted(files, 'file')}"
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = noun if count == 1 or noun == "info" else f"{noun}s"
+    return f"{count:,} {plural}"
