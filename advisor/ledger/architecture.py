@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from advisor.ledger.families.decoder import Family, read_decoder
+from advisor.ledger.families.decoder import read_decoder
+from advisor.ledger.families.family import Family
 from advisor.ledger.families.index import FAMILY_MODULES
 from advisor.ledger.families.keys import Keys, UnsupportedModelError
 from advisor.ledger.families.multimodal import MULTIMODAL, TEXT_DEFAULTS, Multimodal
@@ -34,7 +35,8 @@ def read_architecture(config: Mapping[str, object], *, name: str) -> Architectur
 
     """
     model_type = model_type_of(config)
-    if model_type in MULTIMODAL:
+    nested = any(isinstance(config.get(key), Mapping) for key in _TEXT_KEYS)
+    if model_type in MULTIMODAL and (nested or model_type not in FAMILY_MODULES):
         return _read_multimodal(config, model_type, MULTIMODAL[model_type], name)
     family = find_family(model_type)
     return read_decoder(Keys(config, model_type, defaults=family.defaults), family, name)

@@ -12,7 +12,8 @@ from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import FULL, Family, read_attention, read_mlp
+from advisor.ledger.families.decoder import read_attention, read_mlp
+from advisor.ledger.families.family import FULL, Family
 from advisor.ledger.families.keys import Keys
 from advisor.ledger.shapes import CacheKind, Component, Layer, Tensor, Use
 
@@ -57,7 +58,7 @@ def _mllama_layer(keys: Keys, family: Family, mixer: str, routes: bool) -> Layer
     normed = blocks.norms(family.layer_norms, hidden)
     if mixer == FULL:
         return blocks.layer(normed, read_attention(keys, family, FULL), read_mlp(keys, family))
-    main = read_attention(keys, replace(family, qk_norm="head"), FULL)
+    main = read_attention(keys, family._replace(qk_norm="head"), FULL)
     gates = Block((blocks.vector("cross_attention_gates", 2, Component.ATTENTION),))
     # four tiles of 1,601 patches: the most that one image brings
     return blocks.layer(normed, cross_attention(main, 4 * 1601), gates, read_mlp(keys, family))
@@ -157,7 +158,7 @@ def _whisper_encoder(keys: Keys) -> tuple[Tensor, ...]:
 
 _T5: Final = Family(
     tied=True,
-    count=_t5_layers,
+    layer_count=_t5_layers,
     kinds=_t5_kinds,
     layer=_t5_layer,
     extra_tensors=_t5_encoder,
@@ -173,12 +174,12 @@ FAMILIES: Final[Mapping[str, Family]] = {
         notes=("cross attention is counted for one image of four tiles",),
     ),
     "t5": _T5,
-    "mt5": replace(_T5, tied=False),
-    "umt5": replace(_T5, tied=False),
+    "mt5": _T5._replace(tied=False),
+    "umt5": _T5._replace(tied=False),
     "whisper": Family(
         tied=True,
         norm_bias=True,
-        count=lambda keys: keys.size("decoder_layers"),
+        layer_count=lambda keys: keys.size("decoder_layers"),
         heads="decoder_attention_heads",
         layer=_whisper_layer,
         extra_tensors=_whisper_encoder,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from advisor.ledger.families import blocks
-from advisor.ledger.families.decoder import FULL, SLIDING, Family, Mtp, Switch, check_length
+from advisor.ledger.families.decoder import check_length
+from advisor.ledger.families.family import FULL, SLIDING, Family, Mtp, Switch
 from advisor.ledger.families.keys import Keys
 from advisor.ledger.shapes import Component, Tensor, Use
 
@@ -127,7 +127,7 @@ def first_full_every(period: int, default_window: int | None = None) -> Family:
             return check_length(keys, "layer_types", given, layers)
         return tuple(SLIDING if i % period else FULL for i in range(layers))
 
-    return replace(LLAMA, kinds=kinds, default_window=default_window)
+    return LLAMA._replace(kinds=kinds, default_window=default_window)
 
 
 LLAMA: Final = Family(qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, mlp_bias=MLP_BIAS)
@@ -159,7 +159,7 @@ _GPTJ: Final = Family(
 _OLMO2: Final = Family(
     layer_norms=POST_NORMS, qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, qk_norm="full"
 )
-_LAYER_NORM_LLAMA: Final = replace(LLAMA, norm_bias=True)
+_LAYER_NORM_LLAMA: Final = LLAMA._replace(norm_bias=True)
 _INTERNLM: Final = Family(qkv_bias=Switch("bias"), o_bias=Switch("bias"))
 
 FAMILIES: Final[Mapping[str, Family]] = {
@@ -169,17 +169,16 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "ministral3": Family(defaults={"head_dim": 128}),
     "qwen2": _QWEN2,
     "qwen3": _QWEN3,
-    "mimo": replace(_QWEN2, mtp=Mtp(layers=1)),
+    "mimo": _QWEN2._replace(mtp=Mtp(layers=1), ignored=("attention_bias",)),
     "gemma": _GEMMA,
-    "gemma2": replace(_GEMMA, layer_norms=FOUR_NORMS, default_window=4096, pattern=2),
-    "vaultgemma": replace(
-        _GEMMA,
+    "gemma2": _GEMMA._replace(layer_norms=FOUR_NORMS, default_window=4096, pattern=2),
+    "vaultgemma": _GEMMA._replace(
         layer_norms=("input_norm", "pre_feedforward_norm"),
         default_window=4096,
         pattern=2,
     ),
-    "gemma3_text": replace(
-        _GEMMA, layer_norms=FOUR_NORMS, qk_norm="head", default_window=4096, pattern=6
+    "gemma3_text": _GEMMA._replace(
+        layer_norms=FOUR_NORMS, qk_norm="head", default_window=4096, pattern=6
     ),
     "phi": Family(
         layer_norms=ONE_NORM,
@@ -213,9 +212,9 @@ FAMILIES: Final[Mapping[str, Family]] = {
         notes=("block-sparse layers read less of the KV cache than is counted here",),
     ),
     "gpt2": _GPT2,
-    "gpt_bigcode": replace(_GPT2, kv_heads=_bigcode_kv_heads),
-    "gpt_neo": replace(
-        _GPT2, qkv_bias=False, kinds=_gpt_neo_kinds, window_key="window_size", default_window=256
+    "gpt_bigcode": _GPT2._replace(kv_heads=_bigcode_kv_heads),
+    "gpt_neo": _GPT2._replace(
+        qkv_bias=False, kinds=_gpt_neo_kinds, window_key="window_size", default_window=256
     ),
     "gptj": _GPTJ,
     "codegen": _GPTJ,
@@ -312,10 +311,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
     ),
     "olmo": Family(norm_weight=False, qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS),
     "olmo2": _OLMO2,
-    "olmo3": replace(_OLMO2, default_window=4096, pattern=4),
+    "olmo3": _OLMO2._replace(default_window=4096, pattern=4),
     "granite": LLAMA,
-    "granite_swa": replace(first_full_every(4, 128), tied=True, sinks=True),
-    "cwm": replace(first_full_every(4, 8192), qkv_bias=False, o_bias=False),
+    "granite_swa": first_full_every(4, 128)._replace(tied=True, sinks=True),
+    "cwm": first_full_every(4, 8192)._replace(qkv_bias=False, o_bias=False),
     "nemotron": Family(
         norm_bias=True,
         qkv_bias=ATTENTION_BIAS,
@@ -323,7 +322,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         gated=False,
         mlp_bias=MLP_BIAS,
     ),
-    "arcee": replace(LLAMA, gated=False),
+    "arcee": LLAMA._replace(gated=False),
     "apertus": Family(
         qkv_bias=ATTENTION_BIAS,
         o_bias=ATTENTION_BIAS,
@@ -331,7 +330,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         gated=False,
         layer_extra=_xielu,
     ),
-    "helium": replace(LLAMA, o_bias=False, defaults={"head_dim": 128}),
+    "helium": LLAMA._replace(o_bias=False, defaults={"head_dim": 128}),
     "hunyuan_v1_dense": Family(qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, qk_norm="head"),
     "bitnet": Family(qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, layer_extra=_bitnet_norms),
     "jais2": Family(
@@ -341,8 +340,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
         gated=False,
         mlp_bias=Switch("mlp_bias", default=True),
     ),
-    "iquestcoder": replace(LLAMA, defaults={"head_dim": 128}),
-    "smollm3": replace(LLAMA, tied=True, window_switch=USE_WINDOW),
+    "iquestcoder": LLAMA._replace(defaults={"head_dim": 128}),
+    "smollm3": LLAMA._replace(tied=True, window_switch=USE_WINDOW),
     "seed_oss": Family(
         defaults={"head_dim": 128},
         qkv_bias=Switch("attention_bias", default=True),
@@ -405,7 +404,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         o_bias=Switch("linear_bias"),
         mlp_bias=Switch("linear_bias"),
     ),
-    "minicpm": replace(LLAMA, tied=True),
-    "orion": replace(_LAYER_NORM_LLAMA, qkv_bias=False, o_bias=False, mlp_bias=False),
+    "minicpm": LLAMA._replace(tied=True),
+    "orion": _LAYER_NORM_LLAMA._replace(qkv_bias=False, o_bias=False, mlp_bias=False),
     "xverse": Family(),
 }

@@ -9,18 +9,9 @@ from typing import Final
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
 from advisor.ledger.families.decoder import (
-    CHUNKED,
-    FULL,
-    SLIDING,
-    Experts,
-    Family,
-    Mtp,
-    Switch,
     check_length,
-    head_dim,
     read_attention,
     read_mlp,
-    window_of,
 )
 from advisor.ledger.families.dense import (
     ATTENTION_BIAS,
@@ -31,10 +22,19 @@ from advisor.ledger.families.dense import (
     USE_BIAS,
     USE_WINDOW,
 )
+from advisor.ledger.families.family import CHUNKED, FULL, SLIDING, Experts, Family, Mtp, Switch
 from advisor.ledger.families.keys import Keys
-from advisor.ledger.shapes import Cache, CacheKind, Component, Layer, Tensor
-
-SPARSE: Final = "sparse_attention"
+from advisor.ledger.families.own_attention import (
+    SPARSE,
+    laguna_kinds,
+    mimo_kinds,
+    minimax_m3_kinds,
+    read_gated_attention,
+    read_laguna_attention,
+    read_mimo_attention,
+    read_minimax_m3_attention,
+)
+from advisor.ledger.shapes import Component, Layer, Tensor
 
 FOREVER: Final = 2**40
 """A context limit above all others: every model of the family."""
@@ -67,77 +67,8 @@ def _cohere2_dense_width(keys: Keys) -> int:
     return keys.size("prefix_dense_intermediate_size", default=keys.size("intermediate"))
 
 
-def _gated_attention(keys: Keys, family: Family, kind: str) -> Block:
-    """Grouped-query attention with an output gate of its own, per head or per channel."""
-    hidden, heads = keys.size("hidden"), keys.size("heads")
-    kv_heads, width = keys.size("kv_heads"), head_dim(keys, hidden, heads)
-    window = window_of(keys, family) if kind == SLIDING else None
-    return blocks.attention(
-        hidden, heads, kv_heads, width, qk_norm="head", gate=family.gate, window=window
-    )
-
-
 def _beam_gate_bias(keys: Keys) -> tuple[Tensor, ...]:
     return (blocks.vector("q_gate_proj.bias", keys.size("heads"), Component.ATTENTION),)
-
-
-def _mimo_attention(keys: Keys, family: Family, kind: str) -> Block:
-    """MiMo-V2: sliding layers have their own head counts and widths, and sinks."""
-    swa = "swa_" if kind == SLIDING else ""
-    heads = keys.size(f"{swa}num_attention_heads", default=keys.size("heads"))
-    double = keys.size("kv_heads") * (2 if swa else 1)
-    kv_heads = keys.size(f"{swa}num_key_value_heads", default=double)
-    sinks = keys.flag(
-        "add_swa_attention_sink_bias" if swa else "add_full_attention_sink_bias", bool(swa)
-    )
-    return blocks.attention(
-        keys.size("hidden"),
-        heads,
-        kv_heads,
-        keys.size(f"{swa}head_dim", default=keys.size("head_dim")),
-        value_dim=keys.size(f"{swa}v_head_dim", default=keys.size("value_dim")),
-        qkv_bias=keys.flag("attention_bias"),
-        sinks=sinks,
-        window=window_of(keys, family) if swa else None,
-    )
-
-
-def _mimo_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
-    given = keys.words("layer_types")
-    if given is not None:
-        return check_length(keys, "layer_types", given, layers)
-    marks = keys.sizes("hybrid_layer_pattern")
-    if marks is None or len(marks) != layers:
-        raise keys.error("needs one entry a layer", "hybrid_layer_pattern")
-    return tuple(SLIDING if mark else FULL for mark in marks)
-
-
-def _laguna_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
-    """The heads of a layer may differ: they join its kind ("full_attention/64")."""
-    kinds = keys.words("layer_types") or (FULL,) * layers
-    check_length(keys, "layer_types", kinds, layers)
-    heads = keys.sizes("num_attention_heads_per_layer", minimum=1)
-    if heads is None:
-        heads = (keys.size("heads"),) * layers
-    if len(heads) != layers:
-        raise keys.error("needs one entry a layer", "num_attention_heads_per_layer")
-    return tuple(f"{kind}/{count}" for kind, count in zip(kinds, heads, strict=True))
-
-
-def _laguna_attention(keys: Keys, family: Family, kind: str) -> Block:
-    mixer, _, heads = kind.partition("/")
-    gating = keys.raw("gating")
-    return blocks.attention(
-        keys.size("hidden"),
-        int(heads or keys.size("heads")),
-        keys.size("kv_heads"),
-        keys.size("head_dim"),
-        qkv_bias=keys.flag("attention_bias"),
-        o_bias=keys.flag("attention_bias"),
-        qk_norm="head",
-        gate="head" if gating in {None, True, "per-head"} else "channel",
-        window=window_of(keys, family) if mixer == SLIDING else None,
-    )
 
 
 def _minimax_m2_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
@@ -146,45 +77,6 @@ def _minimax_m2_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
     if len(types) != layers or set(types) != {1}:
         raise keys.error("MiniMax-M2 has full attention in every layer", "attn_type_list")
     return (FULL,) * layers
-
-
-def _minimax_m3_sparse(keys: Keys) -> Keys:
-    return keys.nested("sparse_attention_config", keys.model_type)
-
-
-def _minimax_m3_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
-    """Layers that attend to blocks chosen by an indexer are marked one by one."""
-    marks = _minimax_m3_sparse(keys).sizes("sparse_attention_freq")
-    if marks is None or len(marks) != layers:
-        raise keys.error("needs one entry a layer", "sparse_attention_config.sparse_attention_freq")
-    return tuple(SPARSE if mark else FULL for mark in marks)
-
-
-def _minimax_m3_attention(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """Grouped-query attention over the blocks that a small indexer picks."""
-    sparse = _minimax_m3_sparse(keys)
-    hidden = keys.size("hidden")
-    main = blocks.attention(
-        hidden,
-        keys.size("heads"),
-        keys.size("kv_heads"),
-        keys.size("head_dim"),
-        qk_norm="head",
-        label="sparse attention",
-    )
-    heads, width = sparse.size("sparse_num_index_heads"), sparse.size("sparse_index_dim")
-    limit = sparse.size("sparse_topk_blocks") * sparse.size("sparse_block_size")
-    index = (
-        *blocks.linear("indexer.q_proj", heads * width, hidden, Component.ATTENTION),
-        *blocks.linear("indexer.k_proj", width, hidden, Component.ATTENTION),
-        *blocks.norm("indexer.q_norm", width),
-        *blocks.norm("indexer.k_norm", width),
-    )
-    caches = (
-        replace(main.caches[0], read_limit=limit),
-        Cache(CacheKind.INDEX, elements=width, flops=2 * heads * width),
-    )
-    return Block(main.tensors + index, caches, label=main.label)
 
 
 def _ernie_vl_layer(keys: Keys, family: Family, mixer: str, routes: bool) -> Layer:
@@ -234,6 +126,7 @@ _QWEN3_MOE: Final = Family(
     qkv_bias=ATTENTION_BIAS,
     o_bias=ATTENTION_BIAS,
     qk_norm="head",
+    qk_norm_switch=Switch("use_qk_norm", default=True),
     window_switch=USE_WINDOW,
     experts=Experts(width=("expert_width",)),
 )
@@ -299,9 +192,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
         o_bias=USE_BIAS,
         mlp_bias=USE_BIAS,
         experts=Experts(width=("expert_width",), selection_bias=True, selection_parameter=True),
+        mtp=Mtp(routes=False, norms=2),
     ),
     "glm4_moe": _GLM4,
-    "sarvam_moe": replace(_GLM4, qk_norm_switch=Switch("use_qk_norm", default=True), mtp=None),
+    "sarvam_moe": _GLM4._replace(qk_norm_switch=Switch("use_qk_norm", default=True), mtp=None),
     "dots1": Family(
         defaults={"first_k_dense_replace": 0},
         qkv_bias=ATTENTION_BIAS,
@@ -371,15 +265,15 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "mimo_v2_flash": Family(
         defaults={"head_dim": 192, "v_head_dim": 128, "first_k_dense_replace": 1},
         default_window=128,
-        kinds=_mimo_kinds,
-        mixers={FULL: _mimo_attention, SLIDING: _mimo_attention},
+        kinds=mimo_kinds,
+        mixers={FULL: read_mimo_attention, SLIDING: read_mimo_attention},
         experts=_SELECTED,
         ignored=("attention_chunk_size",),
     ),
     "laguna": Family(
         defaults={"head_dim": 128, "first_k_dense_replace": 1},
-        kinds=_laguna_kinds,
-        mixers={FULL: _laguna_attention, SLIDING: _laguna_attention},
+        kinds=laguna_kinds,
+        mixers={FULL: read_laguna_attention, SLIDING: read_laguna_attention},
         experts=Experts(
             shared_width="shared_expert_intermediate_size",
             selection_bias=True,
@@ -415,8 +309,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "minimax_m3": Family(
         defaults={"head_dim": 128},
         qk_norm="head",
-        kinds=_minimax_m3_kinds,
-        mixers={SPARSE: _minimax_m3_attention},
+        kinds=minimax_m3_kinds,
+        mixers={SPARSE: read_minimax_m3_attention},
         width=lambda keys: keys.size("dense_intermediate_size"),
         experts=Experts(
             width=_INTERMEDIATE,
@@ -443,14 +337,14 @@ FAMILIES: Final[Mapping[str, Family]] = {
         layer=_ernie_vl_layer,
         experts=Experts(),
     ),
-    "glm4v_moe_text": replace(
-        _GLM4, qkv_bias=Switch("attention_bias", default=True), qk_norm="", mtp=None
+    "glm4v_moe_text": _GLM4._replace(
+        qkv_bias=Switch("attention_bias", default=True), qk_norm="", mtp=None
     ),
     "step3p7_text": Family(
         defaults={"first_k_dense_replace": 3},
         qk_norm="head",
         gate="head",
-        mixers={FULL: _gated_attention, SLIDING: _gated_attention},
+        mixers={FULL: read_gated_attention, SLIDING: read_gated_attention},
         experts=Experts(
             width=("expert_width",), shared_width="share_expert_dim", selection_bias=True
         ),
@@ -465,7 +359,13 @@ FAMILIES: Final[Mapping[str, Family]] = {
         kinds=_llama4_kinds,
         width=_llama4_dense_width,
         experts=_PLAIN,
-        ignored=("intermediate_size_mlp", "use_qk_norm", "for_llm_compressor"),
+        ignored=(
+            "intermediate_size_mlp",
+            "use_qk_norm",
+            "for_llm_compressor",
+            "no_rope_layer_interval",
+            "nope_layer_interval",
+        ),
     ),
     "beam": Family(
         defaults={"head_dim": 128, "first_k_dense_replace": 3},
@@ -473,7 +373,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         gate="channel",
         default_window=512,
         pattern=6,
-        mixers={FULL: _gated_attention, SLIDING: _gated_attention},
+        mixers={FULL: read_gated_attention, SLIDING: read_gated_attention},
         layer_extra=_beam_gate_bias,
         experts=_SELECTED,
     ),

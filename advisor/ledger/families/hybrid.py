@@ -3,176 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import ceil
 from typing import Final
 
-from advisor.ledger.families import blocks, latent, recurrent
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import (
-    FULL,
-    LINEAR,
-    Experts,
-    Family,
-    Mtp,
-    Switch,
-    check_length,
-    read_mlp,
-    read_moe,
-)
+from advisor.ledger.families.decoder import check_length, read_mlp, read_moe
 from advisor.ledger.families.dense import ATTENTION_BIAS, MLP_BIAS, ONE_NORM, POST_NORMS
+from advisor.ledger.families.family import FULL, LINEAR, Experts, Family, Mtp, Switch
 from advisor.ledger.families.keys import Keys
-from advisor.ledger.shapes import Component
+from advisor.ledger.families.mixers import (
+    read_bailing_delta,
+    read_bailing_mla,
+    read_delta_net,
+    read_falcon_h1,
+    read_granite_mamba,
+    read_jamba_mamba,
+    read_kimi_delta,
+    read_kimi_mla,
+    read_lightning,
+    read_mamba1,
+    read_mamba2,
+    read_nemotron_mamba,
+    read_olmo_delta_net,
+    read_short_conv,
+)
 
 _CONV: Final = "conv"
 _MLP: Final = "mlp"
 _MOE: Final = "moe"
 _HYBRID: Final = "hybrid"
 _NAMES: Final = {"mamba": LINEAR, "attention": FULL, "mamba2": LINEAR}
-
-
-def _auto(keys: Keys, key: str, value: int) -> int:
-    """A size that configs may leave to be computed ("auto")."""
-    return value if keys.raw(key) in {None, "auto"} else keys.size(key)
-
-
-def _mamba1(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """Mamba's own spelling: `state_size`, `conv_kernel`, `time_step_rank`."""
-    hidden = keys.size("hidden")
-    bias = keys.flag("use_bias")
-    return recurrent.mamba1(
-        hidden,
-        int(keys.number("expand", 2) * hidden),
-        keys.size("state_size", default=16),
-        keys.size("conv_kernel", default=4),
-        _auto(keys, "time_step_rank", ceil(hidden / 16)),
-        conv_bias=keys.flag("use_conv_bias", default=True),
-        bias=bias,
-    )
-
-
-def read_jamba_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """Mamba-1 in the spelling of Jamba and Zamba: `mamba_d_state`, `mamba_d_conv`, ..."""
-    hidden = keys.size("hidden")
-    return recurrent.mamba1(
-        hidden,
-        int(keys.number("mamba_expand", 2) * hidden),
-        keys.size("mamba_d_state", default=16),
-        keys.size("mamba_d_conv", default=4),
-        _auto(keys, "mamba_dt_rank", ceil(hidden / 16)),
-        heads=keys.size("n_mamba_heads", default=1),
-        conv_bias=keys.flag("mamba_conv_bias", default=True),
-        bias=keys.flag("mamba_proj_bias"),
-        normed=keys.model_type == "jamba",
-    )
-
-
-def _mamba2(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """Mamba-2's own spelling: `num_heads`, `head_dim`, `n_groups`."""
-    bias = keys.flag("use_bias")
-    return recurrent.mamba2(
-        keys.size("hidden"),
-        keys.size("num_heads"),
-        keys.size("head_dim"),
-        keys.size("state_size"),
-        keys.size("n_groups"),
-        keys.size("conv_kernel", default=4),
-        conv_bias=keys.flag("use_conv_bias", default=True),
-        bias=bias,
-        out_bias=bias,
-    )
-
-
-def _nemotron_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """Nemotron-H: `expand` does not hold, heads times head width does."""
-    bias = keys.flag("use_bias")
-    return recurrent.mamba2(
-        keys.size("hidden"),
-        keys.size("mamba_num_heads"),
-        keys.size("mamba_head_dim"),
-        keys.size("ssm_state_size"),
-        keys.size("n_groups"),
-        keys.size("conv_kernel", default=4),
-        conv_bias=keys.flag("use_conv_bias", default=True),
-        bias=bias,
-        out_bias=bias,
-    )
-
-
-def _granite_mamba(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """The spelling of Bamba and Granite-4: `mamba_n_heads`, `mamba_d_head`, ..."""
-    hidden, heads = keys.size("hidden"), keys.size("mamba_n_heads")
-    inner = keys.size("mamba_d_ssm", default=int(keys.number("mamba_expand", 2) * hidden))
-    width = _auto(keys, "mamba_d_head", inner // heads)
-    if heads * width != inner:
-        raise keys.error(f"{heads} heads of {width} do not make {inner}", "mamba_d_head")
-    bias = keys.flag("mamba_proj_bias")
-    return recurrent.mamba2(
-        hidden,
-        heads,
-        width,
-        keys.size("mamba_d_state"),
-        keys.size("mamba_n_groups", default=1),
-        keys.size("mamba_d_conv", default=4),
-        conv_bias=keys.flag("mamba_conv_bias", default=True),
-        bias=bias,
-        out_bias=keys.flag("projectors_bias", default=bias),
-        normed=keys.flag("mamba_rms_norm") if keys.model_type == "falcon_h1" else True,
-    )
-
-
-def _falcon_h1(keys: Keys, family: Family, kind: str) -> Block:
-    """Falcon-H1 runs attention and Mamba-2 side by side in every layer."""
-    mamba = _granite_mamba(keys, family, kind)
-    heads = keys.size("heads")
-    main = blocks.attention(
-        keys.size("hidden"),
-        heads,
-        keys.size("kv_heads", default=heads),
-        keys.size("head_dim", default=keys.size("hidden") // heads),
-        qkv_bias=keys.flag("attention_bias"),
-        o_bias=keys.flag("attention_bias"),
-    )
-    label = f"{main.label} beside {mamba.label}"
-    return Block(main.tensors + mamba.tensors, main.caches, mamba.state, label=label)
-
-
-def _delta_net(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    return recurrent.gated_delta_net(
-        keys.size("hidden"),
-        keys.size("linear_num_key_heads"),
-        keys.size("linear_num_value_heads"),
-        keys.size("linear_key_head_dim"),
-        keys.size("linear_value_head_dim"),
-        keys.size("linear_conv_kernel_dim", default=4),
-    )
-
-
-def _olmo_delta_net(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """OLMo-Hybrid: as many linear heads as attention heads, keys of 3/4 of their width."""
-    hidden, heads = keys.size("hidden"), keys.size("heads")
-    key_heads = keys.size("linear_num_key_heads", default=heads)
-    key_dim = keys.size("linear_key_head_dim", default=3 * hidden // (4 * key_heads))
-    return recurrent.gated_delta_net(
-        hidden,
-        key_heads,
-        keys.size("linear_num_value_heads", default=heads),
-        key_dim,
-        keys.size("linear_value_head_dim", default=2 * key_dim),
-        keys.size("linear_conv_kernel_dim", default=4),
-    )
-
-
-def _kimi_delta(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    given = keys.nested("linear_attn_config", keys.model_type)
-    return recurrent.kimi_delta(
-        keys.size("hidden"),
-        given.size("num_heads", default=keys.size("linear_num_heads", default=32)),
-        given.size("head_dim", default=keys.size("linear_head_dim", default=128)),
-        given.size(
-            "short_conv_kernel_size", default=keys.size("linear_conv_kernel_dim", default=4)
-        ),
-    )
 
 
 def _kimi_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
@@ -187,34 +47,6 @@ def _kimi_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
     if full | delta != set(range(1, layers + 1)) or full & delta:
         raise keys.error("does not give each layer one kind", "linear_attn_config")
     return tuple(FULL if i in full else LINEAR for i in range(1, layers + 1))
-
-
-def _kimi_mla(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    return latent.mla(keys)
-
-
-def _bailing_delta(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """Ling-3: full-rank decay and output gate."""
-    return recurrent.kimi_delta(
-        keys.size("hidden"),
-        keys.size("linear_num_heads", default=keys.size("heads")),
-        keys.size("linear_head_dim", default=keys.size("head_dim", default=128)),
-        keys.size("short_conv_kernel_size", default=keys.size("linear_conv_kernel_dim", default=4)),
-        full_rank_decay=True,
-        full_rank_gate=True,
-    )
-
-
-def _bailing_mla(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    """MLA with one output gate a head."""
-    main = latent.mla(keys)
-    gate = blocks.matmul("gate_proj", keys.size("heads"), keys.size("hidden"), Component.ATTENTION)
-    return main._replace(tensors=(*main.tensors, gate))
-
-
-def _lightning(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    hidden, heads = keys.size("hidden"), keys.size("heads")
-    return recurrent.lightning(hidden, heads, keys.size("head_dim", default=hidden // heads))
 
 
 def _minimax_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
@@ -245,11 +77,6 @@ def _bamba_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
         return tuple(_NAMES.get(kind, kind) for kind in given)
     full = set(keys.sizes("attn_layer_indices") or ())
     return tuple(FULL if i in full else LINEAR for i in range(layers))
-
-
-def _short_conv(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001
-    kernel = keys.size("conv_L_cache", default=3)
-    return recurrent.short_conv(keys.size("hidden"), kernel, bias=keys.flag("conv_bias"))
 
 
 def _lfm2_width(keys: Keys) -> int:
@@ -301,7 +128,7 @@ _QWEN3_NEXT: Final = Family(
     pattern_key="full_attention_interval",
     pattern=4,
     other_kind=LINEAR,
-    mixers={LINEAR: _delta_net},
+    mixers={LINEAR: read_delta_net},
     experts=Experts(
         width=("expert_width",),
         shared_width="shared_expert_intermediate_size",
@@ -318,20 +145,20 @@ _LFM2: Final = Family(
     tied=True,
     qk_norm="head",
     kinds=_lfm2_kinds,
-    mixers={_CONV: _short_conv},
+    mixers={_CONV: read_short_conv},
     width=_lfm2_width,
     ignored=("conv_dim", "conv_dim_out", "conv_use_xavier_init", "block_dim", "block_use_swiglu"),
 )
 _MINIMAX: Final = Family(
     kinds=_minimax_kinds,
-    mixers={LINEAR: _lightning},
+    mixers={LINEAR: read_lightning},
     experts=Experts(width=("intermediate",)),
     ignored=("block_size", "shared_intermediate_size", "shared_moe_mode"),
 )
 
 FAMILIES: Final[Mapping[str, Family]] = {
     "qwen3_next": _QWEN3_NEXT,
-    "qwen3_5_text": replace(_QWEN3_NEXT, experts=None),
+    "qwen3_5_text": _QWEN3_NEXT._replace(experts=None),
     "qwen3_5_moe_text": _QWEN3_NEXT,
     "olmo_hybrid": Family(
         layer_norms=POST_NORMS,
@@ -340,13 +167,13 @@ FAMILIES: Final[Mapping[str, Family]] = {
         qk_norm="full",
         pattern=4,
         other_kind=LINEAR,
-        mixers={LINEAR: _olmo_delta_net},
+        mixers={LINEAR: read_olmo_delta_net},
         ignored=("linear_allow_neg_eigval",),
     ),
     "kimi_linear": Family(
         defaults={"first_k_dense_replace": 1},
         kinds=_kimi_kinds,
-        mixers={FULL: _kimi_mla, LINEAR: _kimi_delta},
+        mixers={FULL: read_kimi_mla, LINEAR: read_kimi_delta},
         experts=Experts(width=("expert_width",), selection_bias=True),
         ignored=("head_dim", "num_key_value_heads", "qk_head_dim", "mla_use_nope"),
     ),
@@ -355,7 +182,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         pattern_key="layer_group_size",
         pattern=6,
         other_kind=LINEAR,
-        mixers={FULL: _bailing_mla, LINEAR: _bailing_delta},
+        mixers={FULL: read_bailing_mla, LINEAR: read_bailing_delta},
         experts=Experts(width=("expert_width",), selection_bias=True),
         mtp=Mtp(),
         ignored=(
@@ -369,9 +196,9 @@ FAMILIES: Final[Mapping[str, Family]] = {
     ),
     "minimax": _MINIMAX,
     "minimax_text_01": _MINIMAX,
-    "mamba": replace(_MAMBA, mixers={LINEAR: _mamba1}, ignored=_MAMBA_IGNORED),
-    "falcon_mamba": replace(_MAMBA, mixers={LINEAR: _mamba1}, ignored=_MAMBA_IGNORED),
-    "mamba2": replace(_MAMBA, tied=False, mixers={LINEAR: _mamba2}, ignored=_MAMBA_IGNORED),
+    "mamba": _MAMBA._replace(mixers={LINEAR: read_mamba1}, ignored=_MAMBA_IGNORED),
+    "falcon_mamba": _MAMBA._replace(mixers={LINEAR: read_mamba1}, ignored=_MAMBA_IGNORED),
+    "mamba2": _MAMBA._replace(tied=False, mixers={LINEAR: read_mamba2}, ignored=_MAMBA_IGNORED),
     "jamba": Family(
         defaults={"expert_layer_period": 2, "expert_layer_offset": 1},
         kinds=_jamba_kinds,
@@ -384,13 +211,13 @@ FAMILIES: Final[Mapping[str, Family]] = {
         o_bias=ATTENTION_BIAS,
         mlp_bias=MLP_BIAS,
         kinds=_bamba_kinds,
-        mixers={LINEAR: _granite_mamba},
+        mixers={LINEAR: read_granite_mamba},
         ignored=("mamba_chunk_size",),
     ),
     "falcon_h1": Family(
         mlp_bias=MLP_BIAS,
         kinds=lambda _, layers: (_HYBRID,) * layers,
-        mixers={_HYBRID: _falcon_h1},
+        mixers={_HYBRID: read_falcon_h1},
         ignored=(
             "mamba_chunk_size",
             "mamba_norm_before_gate",
@@ -402,7 +229,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         qkv_bias=ATTENTION_BIAS,
         o_bias=ATTENTION_BIAS,
         kind_names=_NAMES,
-        mixers={LINEAR: _granite_mamba},
+        mixers={LINEAR: read_granite_mamba},
         width=lambda keys: keys.size("shared_intermediate_size"),
         experts=Experts(width=("intermediate",), shared_width="shared_intermediate_size"),
         ignored=("mamba_chunk_size", "position_embedding_type", "normalization_function"),
@@ -417,7 +244,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         mlp_bias=MLP_BIAS,
         layer_list=("layer_types", "hybrid_override_pattern"),
         kinds=_nemotron_kinds,
-        mixers={LINEAR: _nemotron_mamba, _MLP: _nemotron_mlp, _MOE: _nemotron_mlp},
+        mixers={LINEAR: read_nemotron_mamba, _MLP: _nemotron_mlp, _MOE: _nemotron_mlp},
         experts=Experts(
             width=("expert_width",),
             shared_width="moe_shared_expert_intermediate_size",
@@ -425,6 +252,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
             latent="moe_latent_size",
             gated=False,
         ),
+        mtp=Mtp(mixers=(FULL, _MOE)),
         ignored=(
             "expand",
             "n_shared_experts",
@@ -438,8 +266,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         ),
     ),
     "lfm2": _LFM2,
-    "lfm2_moe": replace(
-        _LFM2,
+    "lfm2_moe": _LFM2._replace(
         defaults={"num_dense_layers": 2},
         width=None,
         experts=Experts(

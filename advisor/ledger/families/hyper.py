@@ -13,7 +13,8 @@ from typing import Final
 
 from advisor.ledger.families import blocks, latent, recurrent
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import LINEAR, Experts, Family, Mtp, check_length
+from advisor.ledger.families.decoder import check_length
+from advisor.ledger.families.family import LINEAR, Experts, Family, Mtp
 from advisor.ledger.families.keys import Keys
 from advisor.ledger.shapes import Cache, CacheKind, Component, Layer, Tensor, Use
 
@@ -238,7 +239,7 @@ _V4: Final = Family(
     layer=_v4_layer,
     extra_tensors=_head_connection,
     experts=_EXPERTS,
-    mtp=Mtp(mixer=_SLIDING, extra_tensors=_head_connection),
+    mtp=Mtp(mixers=(_SLIDING,), extra_tensors=_head_connection),
     ignored=(
         "num_key_value_heads",
         "qk_rope_head_dim",
@@ -257,7 +258,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         mixers={LINEAR: _glm5_delta, _INDEXED: _glm5_sparse},
         layer_extra=_full_connections,
         experts=_EXPERTS,
-        mtp=Mtp(mixer=f"{_INDEXED}/full"),
+        mtp=Mtp(mixers=(f"{_INDEXED}/full",)),
         ignored=_IGNORED,
     ),
     "hy_v4_vl_text": Family(

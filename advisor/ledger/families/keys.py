@@ -8,112 +8,17 @@ on without it would be a guess.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Final
 
-SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
-    "hidden": ("hidden_size", "n_embd", "d_model", "embed_dim"),
-    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "layers"),
-    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"),
-    "kv_heads": ("num_key_value_heads", "num_kv_heads"),
-    "head_dim": ("head_dim", "kv_channels"),
-    "value_dim": ("v_head_dim",),
-    "intermediate": ("intermediate_size", "n_inner", "ffn_dim", "d_ff", "ffn_hidden_size"),
-    "vocabulary": ("vocab_size", "padded_vocab_size"),
-    "positions": (
-        "max_position_embeddings",
-        "n_positions",
-        "max_seq_len",
-        "max_sequence_length",
-        "seq_length",
-        "model_max_length",
-        "context_length",
-        "n_ctx",
-    ),
-    "window": ("sliding_window", "sliding_window_size"),
-    "experts": ("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"),
-    "top_k": (
-        "num_experts_per_tok",
-        "num_experts_per_token",
-        "experts_per_token",
-        "top_k_experts",
-        "moe_topk",
-        "moe_top_k",
-        "moe_k",
-    ),
-    "expert_width": ("moe_intermediate_size",),
-    "shared_experts": ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts"),
-    "layer_types": ("layer_types", "layers_block_type"),
-    "mtp_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"),
-    "qkv_bias": ("qkv_bias", "attention_bias"),
-    "linear_bias": ("bias", "mlp_bias"),
-    "tied": ("tie_word_embeddings", "tie_embedding"),
-}
-"""The keys under which the families write each dimension, the most common first."""
-
-LIMITS: Final[Mapping[str, int]] = {"layers": 10_000, "vocabulary": 2**25, "positions": 2**40}
-DEFAULT_LIMIT: Final = 2**24
-"""No published dimension comes near these; beyond them a config is absurd, not large."""
-
-_STRUCTURAL = re.compile(
-    r"(?:^|_)(?:hidden|layers?|heads?|dims?|size|sizes|experts?|rank|width|window|mlp|ffn|attn|"
-    r"attention|conv|ssm|kv|intermediate|shared?|latent|moe|mtp|nextn|mamba|linear|depth|altup|"
-    r"laurel|lora|adapter|vocab|embed|embeddings?|channels|groups?|blocks?|ratio|bias|norm)(?:_|$|\d)"
-)
-_HARMLESS = re.compile(
-    r"dropout|_pdrop$|layerdrop|_token_id$|_token_ids$|_token_index$|_tokens?$|initializer|"
-    r"init_|_init$|_std$|_coef$|_loss|_dtype$|rope|rotary|_eps$|epsilon|^use_cache|"
-    r"^(?:num|n)_(?:beams|beam_groups|return_sequences|logits_to_keep|labels)$|^num_special|"
-    r"^output_|^summary_|^time_step|^mup_|multiplier|scaling|scalar|softcap|_implementation|^use_kernels|"
-    r"fp32|^fuse_|_fusion$|^is_|_max_length$|^max_length$|^min_length$|ngram_size$|"
-    r"^chunk_size|_limit$|_act$|_activation$|^mask_|_temperature|_scale$|_backend$|_impl$|"
-    r"^image_|^video_|^audio_|^vision_|^mm_|^boi_|^eoi_|^tile_"
-)
-_HARMLESS_NAMES: Final = """
-add_cross_attention cross_attention_hidden_size tie_encoder_decoder pruned_heads
-chunk_size_feed_forward attention_softmax_in_fp32 scale_attn_weights max_window_layers
-original_max_position_embeddings initial_context_length topk_group n_group num_expert_group
-norm_topk_prob routed_scaling_factor ep_size pretraining_tp moe_layer_freq seq_aux
-classifier_proj_size use_weighted_layer_sum max_tokenizer_truncation
- max_position_embeddings sliding_window use_sliding_window
-cache_implementation scale_attn_by_inverse_layer_idx reorder_and_upcast_attn head_dim
-qk_head_dim rope_head_dim attention_dropout scale_embedding embedding_initializer_range
-gradient_checkpointing moe_router_activation_func use_flash_attn use_flash_attn_2 use_logn_attn
-use_flash_attention attn_implementation problem_type apply_query_key_layer_scaling
-attention_value_scale tokenizer_class layer_norm_eps layer_norm_epsilon rms_norm_eps
-norm_eps num_key_value_heads seq_length use_mamba_kernels mamba_ssm_dtype
-moe_router_dtype use_mem_eff_path rescale_prenorm_residual residual_in_fp32
-unused_token_ids tensor_parallel_size bnb_4bit_compute_dtype neftune_noise_alpha
-moe_renormalize use_grouped_topk quantization quantization_config compression_config
-type_vocab_size dim_model_base norm_type mlp_type num_nextn_predict_layers
-"""
-_HARMLESS_KEYS: Final = frozenset(_HARMLESS_NAMES.split())
-
-LAYOUTS: Final = (
-    "layer_types",
-    "mlp_layer_types",
-    "sliding_window_pattern",
-    "moe_layers",
-    "moe_layer_freq",
-    "first_k_dense_replace",
-    "num_dense_layers",
-    "interleave_moe_layer_step",
-    "decoder_sparse_step",
-    "mlp_only_layers",
-    "moe_layer_interval",
-    "moe_layer_start_index",
-    "moe_layer_end_index",
-)
-"""Keys that lay out the layers in different words: one of them decides, the others repeat it."""
-_NOT_PARTS: Final = frozenset(
-    {
-        "quantization_config",
-        "compression_config",
-        "generation_config",
-        "img_token_compression_config",
-        "projector_config",
-    }
+from advisor.ledger.families.spellings import (
+    DEFAULT_LIMIT,
+    HARMLESS,
+    HARMLESS_KEYS,
+    HARMLESS_STARTS,
+    LIMITS,
+    NOT_PARTS,
+    SPELLINGS,
+    STRUCTURAL,
 )
 
 
@@ -301,16 +206,18 @@ class Keys:
     def refuse_unknown(self) -> None:
         """Refuse a key that was not used and speaks of structure, unless it is switched off."""
         for key, value in self._raw.items():
-            if key in self._used or key in _HARMLESS_KEYS or not _active(value):
+            if key in self._used or key in HARMLESS_KEYS or not _active(value):
                 continue
-            if _STRUCTURAL.search(key) and not _HARMLESS.search(key):
+            words = set(key.split("_"))
+            harmless = words & HARMLESS or key.startswith(HARMLESS_STARTS)
+            if words & STRUCTURAL and not harmless:
                 raise self.error(f"unknown structural key {key} = {_shown(value)}", key)
 
     def refuse_nested(self, *known: str) -> None:
         """Refuse a nested config that nobody reads: it would be a part left out of the counts."""
         for key, value in self._raw.items():
             nested = key.endswith("_config") and isinstance(value, Mapping) and value
-            if nested and key not in {*known, *_NOT_PARTS}:
+            if nested and key not in {*known, *NOT_PARTS}:
                 raise self.error(f"unknown nested config {key}", key)
 
 

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import (
-    FULL,
-    Experts,
-    Family,
-    Mtp,
-    check_length,
-    read_attention,
-)
+from advisor.ledger.families.decoder import check_length, read_attention
 from advisor.ledger.families.experts import FOREVER
+from advisor.ledger.families.family import FULL, Experts, Family, Mtp
 from advisor.ledger.families.keys import Keys
 from advisor.ledger.shapes import Cache, CacheKind, Component, Tensor
 
@@ -130,15 +123,13 @@ def _all_indexed(keys: Keys, layers: int) -> tuple[str, ...]:
 _IGNORED: Final = ("head_dim", "num_key_value_heads", "qk_head_dim", "num_experts")
 _EXPERTS: Final = Experts(width=("expert_width",), selection_bias=True)
 _MLA: Final = Family(kinds=_all_full, mixers={FULL: _read_mla}, ignored=_IGNORED)
-_SPARSE: Final = replace(
-    _MLA,
+_SPARSE: Final = _MLA._replace(
     defaults={"first_k_dense_replace": 3},
     mixers={_INDEXED: _read_sparse_mla},
     experts=_EXPERTS,
     kinds=_sparse_kinds,
 )
-_DEEPSEEK_V3: Final = replace(
-    _MLA,
+_DEEPSEEK_V3: Final = _MLA._replace(
     defaults={"first_k_dense_replace": 3},
     experts=_EXPERTS,
     mtp=Mtp(private_embeddings_until=FOREVER),
@@ -146,34 +137,31 @@ _DEEPSEEK_V3: Final = replace(
 
 
 FAMILIES: Final[Mapping[str, Family]] = {
-    "deepseek_v2": replace(
-        _MLA,
+    "deepseek_v2": _MLA._replace(
         defaults={"first_k_dense_replace": 0},
         experts=Experts(width=("expert_width",)),
         ignored=(*_IGNORED, "lm_head", "rm_head"),
     ),
     "deepseek_v3": _DEEPSEEK_V3,
-    "kimi_k2": replace(_DEEPSEEK_V3, defaults={"first_k_dense_replace": 1}),
-    "deepseek_v32": replace(
-        _SPARSE, kinds=_all_indexed, mtp=Mtp(mixer=_INDEXED, private_embeddings_until=FOREVER)
+    "kimi_k2": _DEEPSEEK_V3._replace(defaults={"first_k_dense_replace": 1}),
+    "deepseek_v32": _SPARSE._replace(
+        kinds=_all_indexed, mtp=Mtp(mixers=(_INDEXED,), private_embeddings_until=FOREVER)
     ),
-    "glm_moe_dsa": replace(
-        _SPARSE,
-        mtp=Mtp(mixer=_INDEXED),
+    "glm_moe_dsa": _SPARSE._replace(
+        mtp=Mtp(mixers=(_INDEXED,)),
         ignored=(*_IGNORED, "index_share_for_mtp_iteration"),
     ),
-    "glm4_moe_lite": replace(
-        _MLA, defaults={"first_k_dense_replace": 1}, experts=_EXPERTS, mtp=Mtp()
+    "glm4_moe_lite": _MLA._replace(
+        defaults={"first_k_dense_replace": 1}, experts=_EXPERTS, mtp=Mtp()
     ),
-    "axk1": replace(
-        _MLA,
+    "axk1": _MLA._replace(
         defaults={"first_k_dense_replace": 1},
         experts=Experts(width=("expert_width",), output_norm=True),
     ),
-    "mistral4": replace(
-        _MLA, defaults={"first_k_dense_replace": 0}, experts=Experts(width=("expert_width",))
+    "mistral4": _MLA._replace(
+        defaults={"first_k_dense_replace": 0}, experts=Experts(width=("expert_width",))
     ),
-    "sarvam_mla": replace(_MLA, defaults={"first_k_dense_replace": 1}, experts=_EXPERTS),
-    "minicpm3": replace(_MLA, tied=True),
-    "youtu": replace(_MLA, tied=True),
+    "sarvam_mla": _MLA._replace(defaults={"first_k_dense_replace": 1}, experts=_EXPERTS),
+    "minicpm3": _MLA._replace(tied=True),
+    "youtu": _MLA._replace(tied=True),
 }

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Multimodal:
+class Multimodal(NamedTuple):
     """A model_type whose text model stands in a nested config, or flat beside a tower's."""
 
     text: str = ""
@@ -84,7 +82,7 @@ MULTIMODAL: Final[Mapping[str, Multimodal]] = {
     "qwen3_5": _with("qwen3_5", "qwen3_5_text"),
     "qwen3_5_moe": _with("qwen3_5", "qwen3_5_moe_text"),
     "mistral3": _with("pixtral"),
-    "pixtral": _with("pixtral"),
+    "ministral3": _with("pixtral"),
     "llama4": _with("llama4", "llama4_text"),
     "mllama": _with("mllama", "mllama_text_model"),
     "glm4v": _with("glm4v", "glm4v_text"),
@@ -99,7 +97,7 @@ MULTIMODAL: Final[Mapping[str, Multimodal]] = {
         optional=("vision_config", "audio_config"),
     ),
     "gemma3n": Multimodal("gemma3n_text"),
-    "phi3_v": Multimodal("phi3", (("img_processor", "phi3_v"),)),
+    "phi3_v": Multimodal("phi3", (("img_processor", "phi3_v"),), ignored=("embd_layer",)),
     "deepseek_vl_v2": _with("deepseek_vl2"),
     "fuyu": Multimodal("", (("", "fuyu"),)),
     "kosmos-2.5": _with("kosmos", "kosmos_2_5_text_model"),

@@ -11,9 +11,10 @@ from typing import Final
 
 from advisor.ledger.families import blocks, recurrent
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import LINEAR, Family, check_length
-from advisor.ledger.families.hybrid import read_jamba_mamba
+from advisor.ledger.families.decoder import check_length
+from advisor.ledger.families.family import LINEAR, Family
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.mixers import read_jamba_mamba
 from advisor.ledger.shapes import Component, Layer, Tensor
 
 _HYBRID: Final = "hybrid"
@@ -140,11 +141,13 @@ _ZAMBA: Final = Family(
         "mamba_dt_rank",
         "ffn_hidden_size",
         "layers_block_type",
+        "attn_layer_period",
+        "attn_layer_offset",
     ),
     notes=("a transformer block is stored once and streamed at each of its uses",),
 )
 
 FAMILIES: Final[Mapping[str, Family]] = {
     "zamba": _ZAMBA,
-    "zamba2": replace(_ZAMBA, kinds=_zamba2_kinds),
+    "zamba2": _ZAMBA._replace(kinds=_zamba2_kinds),
 }

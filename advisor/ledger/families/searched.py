@@ -7,7 +7,8 @@ from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import Family, head_dim
+from advisor.ledger.families.decoder import head_dim
+from advisor.ledger.families.family import Family
 from advisor.ledger.families.keys import Keys
 from advisor.ledger.shapes import Component, Layer
 
@@ -15,7 +16,7 @@ _MULTIPLE: Final = 256
 
 
 def _kinds(keys: Keys, layers: int) -> tuple[str, ...]:
-    """ "attention/MLP" of each layer: heads in a group or what stands there, and the width."""
+    """Attention and MLP of each layer: heads in a group or what stands there, and the width."""
     given = keys.raw("block_configs")
     if not isinstance(given, list) or len(given) != layers:
         raise keys.error(f"needs one entry for each of {layers} layers", "block_configs")
