@@ -115,6 +115,7 @@ FIELDS: list[tuple[object, Dimension, float]] = [
     ("1.8", FACTOR, 1.8),
     (1.8, FACTOR, 1.8),
     ("three times", FACTOR, 3),
+    ("factor of 3", FACTOR, 3),
 ]
 
 
@@ -264,7 +265,7 @@ SENTENCES: list[tuple[str, list[tuple[Dimension, float, str]]]] = [
             (COUNT, 70, "70"),
             (BANDWIDTH, 3.35e12, "3350 GB/s"),
             (BYTES, 140e9, "140 GB per token"),
-            (BANDWIDTH, 3.35e12, "on 3.35 TB/s".removeprefix("on ")),
+            (BANDWIDTH, 3.35e12, "3.35 TB/s"),
             (TIME, 42, "42 ms"),
         ],
     ),

@@ -152,12 +152,14 @@ class Layout:
             if at < free:
                 continue
             metric = metric_at(self.tokens, at)
+            direction = direction_at(self.tokens, at)
+            if metric is not None and direction is not None and direction[1] > metric[1]:
+                metric = None  # "speed-up" is more than "speed"
             if metric is not None and not any(self.covered[at : metric[1]]):
                 sense, free = metric
                 self.metric_starts[at] = (sense, free)
                 self.metric_ends[free] = (sense, at)
                 continue
-            direction = direction_at(self.tokens, at)
             if at and token.folded == "up" and self.tokens[at - 1].folded in NO_UP:
                 continue
             if direction is not None and not any(self.covered[at : direction[1]]):

@@ -22,7 +22,7 @@ from advisor.claims.model import Claim, Kind, Scope, Stream, Unreadable
 from advisor.claims.unchanged import find_unchanged
 from advisor.claims.words import (
     BASELINES,
-    DEFAULT_METRICS,
+    DEFAULT_SENSES,
     EQUALLY,
     MULTIPLES,
     SAVING_VERBS,
@@ -61,7 +61,11 @@ class Reader:
         for position, item in enumerate(items):
             after = items[position + 1] if position + 1 < len(items) else None
             stop = len(self.tokens) if after is None else after.span.first
-            if item.quantity.dimension in RELATIVE:
+            claim: Claim | Unreadable | None
+            if _is_nothing(item):
+                shown = self.text[item.start : item.end]
+                claim = self._unreadable(item, f"{shown}: an amount is above zero")
+            elif item.quantity.dimension in RELATIVE:
                 claim = self._relative(item, stop)
             else:
                 claim = self._absolute(item, stop)
@@ -73,12 +77,17 @@ class Reader:
 
     def _relative(self, item: Item, stop: int) -> Claim | Unreadable | None:
         span = item.span
+        shown = self.text[item.start : item.end]
         if self._word(span.last, span) == "as" and self._word(span.last + 1, span) in EQUALLY:
+            if item.quantity.low <= 0:
+                return self._unreadable(item, f"{shown}: an amount is above zero")
             return self._equally(item, stop)
         heading = self._heading(item, stop)
         left = self.layout.metric_left(span, self._used)
         right = self.layout.metric_right(span, stop)
         as_share = self._share(item, heading, left, right)
+        if as_share is not None and item.quantity.low <= 0:
+            return self._unreadable(item, f"{shown} of it leaves nothing: an amount is above zero")
         if as_share is not None:
             return self._claim(item, share(item.quantity), as_share.sense, heading, as_share)
         named = _choose(heading, left, right)
@@ -97,7 +106,6 @@ class Reader:
                 named = _not_a_resource(named, left, right)
         sense = named.sense if named is not None else self._default(heading)
         direction = None if heading is None else heading.direction
-        shown = self.text[item.start : item.end]
         change = relative(item.quantity, direction, sense, shown)
         if isinstance(change, str) and item.direction is not None:
             change = f"{shown} what? write for example {EXAMPLES}"
@@ -124,12 +132,9 @@ class Reader:
         return Heading(self._last[1], span, left=True, by=False)
 
     def _default(self, heading: Heading | None) -> Sense:
-        if heading is not None:
-            word = self.tokens[heading.span.first].folded
-            metric = DEFAULT_METRICS.get(word)
-            if metric is not None:
-                return Sense(metric, Polarity.RESOURCE)
-        return SPEED
+        if heading is None:
+            return SPEED
+        return DEFAULT_SENSES.get(self.tokens[heading.span.first].folded, SPEED)
 
     def _equally(self, item: Item, stop: int) -> Claim | None:
         """Twice as fast, half as long, 1.5x as much memory."""
@@ -337,7 +342,10 @@ class Reader:
 
     def _scope(self, span: Span, sense: Sense) -> Scope:
         layout = self.layout
-        if layout.clause[span.first] in layout.marked_clauses[Mark.END_TO_END]:
+        clauses = {layout.clause[span.first]}
+        if span.last < len(self.tokens) and self.tokens[span.last].raw == "(":
+            clauses.add(layout.clause[span.last])  # "1.5x (end to end)"
+        if clauses & layout.marked_clauses[Mark.END_TO_END]:
             return Scope.END_TO_END
         whole = sense.metric in _WHOLE_SYSTEM and sense.polarity is not Polarity.SPEED
         return Scope.KERNEL if not whole and layout.about_kernel(span) else Scope.UNSTATED
@@ -387,6 +395,13 @@ def _choose(heading: Heading | None, left: Named | None, right: Named | None) ->
     if heading is not None:
         return left if heading.left else right
     return left if left.distance < right.distance else right
+
+
+def _is_nothing(item: Item) -> bool:
+    """Zero or less, before or after: "0x", "from 0 ms"; "0% loss" is a claim."""
+    low = item.quantity.low
+    zero = low < 0 or (low == 0 and item.quantity.dimension is not Dimension.RATIO)
+    return zero or (item.before is not None and item.before.value <= 0)
 
 
 def _within(named: Named | None, distance: int) -> bool:

@@ -141,7 +141,7 @@ _DIRECTION_PHRASES: Mapping[Direction, str] = {
         "|save|saves|saved|saving|savings|shave|shaves|shaved|trim|trims|trimmed|slash"
         "|slashes|slashed|down|lowers|lowered|lowering|remove|removes|removed|removing"
         "|eliminates|eliminate|avoids|free|frees|freed|freeing|off|compress|compresses"
-        "|compressed|compression|cheaper|shortens|shortened|shorten|minus"
+        "|compressed|compression|cheaper|shortens|shortened|shorten|minus|lose|loses|lost|losing"
     ),
     Direction.MORE: (
         "higher|more|greater|larger|bigger|increase|increases|increased|increasing|raise"
@@ -245,10 +245,14 @@ CHANGE_NOUNS: Mapping[str, Metric | None] = MappingProxyType(
     }
 )
 """After "no" or "without": what does not happen, and to what where the text does not say."""
-DEFAULT_METRICS: Mapping[str, Metric] = MappingProxyType(
+DEFAULT_SENSES: Mapping[str, Sense] = MappingProxyType(
     {
-        **dict.fromkeys(words("smaller lighter compression compressed compresses"), Metric.MEMORY),
-        "cheaper": Metric.COST,
+        **dict.fromkeys(
+            words("smaller lighter compression compressed compresses"),
+            Sense(Metric.MEMORY, Polarity.RESOURCE),
+        ),
+        **dict.fromkeys(words("overhead penalty"), Sense(Metric.LATENCY, Polarity.TIME)),
+        "cheaper": Sense(Metric.COST, Polarity.RESOURCE),
     }
 )
 """What a direction word is about where nothing else is named."""

@@ -67,6 +67,8 @@ class _Prefix(NamedTuple):
     opener: str = ""
     """"from" or "between"."""
     signed: str = ""
+    factor: bool = False
+    """ "a factor of" stands before it."""
 
 
 _APPROXIMATE = words("~ ≈ ∼ about around roughly approximately approx ca circa nearly almost some")
@@ -145,6 +147,8 @@ def _phrase(tokens: Sequence[Token], at: int, floor: int, plain: Dimension) -> F
     if first is None:
         return None
     prefix = _prefix(tokens, at, floor)
+    if prefix.factor and first.unit is None:
+        first = first._replace(unit=Unit(Dimension.FACTOR, 1.0, BASE_UNIT[Dimension.FACTOR]))
     joined = _join(tokens, first, prefix, plain)
     if joined is None:
         if first.unit is None and tokens[at].kind is TokenKind.WORD and not first.fraction:
@@ -361,7 +365,7 @@ def _joiner(tokens: Sequence[Token], at: int, opener: str) -> tuple[str, int]:
 
 def _prefix(tokens: Sequence[Token], at: int, floor: int) -> _Prefix:
     """Read back from the number at `at`, not before token `floor`."""
-    first, approximate, bound, opener, signed = at, False, None, "", ""
+    first, approximate, bound, opener, signed, factor = at, False, None, "", "", False
     if at > floor and tokens[at].glued and tokens[at - 1].raw in {"+", *DASHES}:
         alone = at - 1 == 0 or not tokens[at - 1].glued or tokens[at - 2].raw in "(:|,=*"
         if alone:
@@ -380,6 +384,7 @@ def _prefix(tokens: Sequence[Token], at: int, floor: int) -> _Prefix:
             approximate = True
             first -= 1 if word != "to" else 2
         elif word == "of" and before[-2:] == ["factor", "of"]:
+            factor = True
             first -= 2
         elif word in {"from", "between"}:
             opener = word
@@ -387,7 +392,7 @@ def _prefix(tokens: Sequence[Token], at: int, floor: int) -> _Prefix:
             break
         else:
             break
-    return _Prefix(first, approximate, bound, opener, signed)
+    return _Prefix(first, approximate, bound, opener, signed, factor)
 
 
 def _bound_phrase(before: list[str]) -> tuple[int, Bound | None]:
