@@ -50,7 +50,6 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(
 MAX_PROBLEMS = 100
 """More than these in one file are not listed: it is not a proposal, or an attack."""
 
-_START = Position(1, 1, 0)
 _SHOWN = 60
 
 
@@ -79,17 +78,20 @@ def problem(
     )
 
 
-def file_problem(code: str, path: str, message: str, *, instead: str = "") -> Finding:
-    """A finding about a file as a whole, whose text is not known: it stands at line 1."""
+def file_problem(
+    code: str, path: str, message: str, *, line: int = 1, instead: str = ""
+) -> Finding:
+    """A finding about a file whose text is not known: it stands at the start of a line."""
     kind = PROBLEMS[code]
+    place = Position(line, 1, 0)
     return Finding(
         rule=kind.code,
         name=kind.name,
         severity=kind.severity,
         confidence=Confidence.HIGH,
         path=path,
-        start=_START,
-        end=_START,
+        start=place,
+        end=place,
         message=message,
         instead=instead,
     )

@@ -36,6 +36,11 @@ class Position(NamedTuple):
 class DecodingError(ValueError):
     """The bytes are not text that can be read; the message says what they are instead."""
 
+    def __init__(self, line: int, message: str) -> None:
+        """Keep the line, from 1, beside the message."""
+        self.line = line
+        super().__init__(message)
+
 
 def decode(data: bytes) -> str:
     """Decode a file's bytes: UTF-8, or UTF-16 and UTF-32 where a byte-order mark says so.
@@ -62,14 +67,15 @@ def decode(data: bytes) -> str:
         line = len(_LINE_END.findall(data[mark : mark + error.start].decode("latin-1"))) + 1
         byte = data[mark + error.start]
         raise DecodingError(
-            f"line {line} is not valid {encoding.upper()} (byte 0x{byte:02x}); save as UTF-8"
+            line,
+            f"line {line} is not valid {encoding.upper()} (byte 0x{byte:02x}); save as UTF-8",
         ) from None
     nul = text.find("\0")
     if nul >= 0:
         line = len(_LINE_END.findall(text, 0, nul)) + 1
         wide = data[1:2] == b"\0" or data[:1] == b"\0"
         hint = "this looks like UTF-16 without a byte-order mark" if wide else "is it binary?"
-        raise DecodingError(f"line {line} holds a NUL byte ({hint}); save as UTF-8 text")
+        raise DecodingError(line, f"line {line} holds a NUL byte ({hint}); save as UTF-8 text")
     return text
 
 
