@@ -196,6 +196,9 @@ RESOURCES: list[tuple[str, Metric, float]] = [
     ("removes 40% of the weight traffic", BYTES, 0.6),
     ("4x fewer bytes", BYTES, 0.25),
     ("weight traffic is 0.56x of dense", BYTES, 0.56),
+    ("halves the bytes", BYTES, 0.5),
+    ("doubles the memory", MEMORY, 2),
+    ("twice the memory", MEMORY, 2),
     ("3x smaller weights", MEMORY, 1 / 3),
     ("4x compression", MEMORY, 0.25),
     ("26% less memory", MEMORY, 0.74),
@@ -361,12 +364,18 @@ def test_conditions_go_to_their_own_claim() -> None:
     assert (one.conditions.hardware, two.conditions.hardware) == ("H100", "L40S")
 
 
+def test_a_sentence_ends_where_its_closing_marks_end() -> None:
+    text = "**What will not help.** Cutting FLOPs by 30%"
+    assert not only(text).negated
+
+
 def test_negation_and_evidence() -> None:
     assert only("this will not give 2x").negated
     assert only("it doesn't make decode 2x faster").negated
     assert not only("not only 2x faster").negated
     assert not only("no more than 2x").negated
     assert only("we measured 1.8x").evidence == ("measured",)
+    assert only("**Target.** 120 tokens/s").evidence == ("target",)
     assert only("tokens/s should go up by 1.6x").evidence == ("should",)
 
 
@@ -451,6 +460,7 @@ def test_several_claims_in_order(
         ("26 ± 30 ms", "above zero"),
         ("20 tokens/s more", "baseline"),
         ("80 GB", "no claim"),
+        ("24 GB beats 16 GB", "no claim"),
         ("1979 TFLOPS", "no claim"),
         ("3.35 TB/s", "no claim"),
         ("down from 26 ms", "no claim"),

@@ -85,6 +85,8 @@ _FOREIGN = 2
 _LIST_SIGNS = frozenset("-*|#>+•")
 _BEFORE_KERNEL = 4
 _CLOSING_MARKS = 4
+_LABEL = 2
+"""Words of a "sentence" that is a label of the next: "**Target.** 120 tokens/s"."""
 
 
 class Layout:
@@ -109,17 +111,19 @@ class Layout:
         self._name()
 
     def _split(self) -> None:
-        clause = sentence = 0
+        clause = sentence = length = 0
         for at, token in enumerate(self.tokens):
-            if at and not self.covered[at]:
-                if self._ends_sentence(at - 1) or (token.opens_line and token.raw in _LIST_SIGNS):
-                    sentence += 1
-                    clause += 1
-                elif token.raw in CLAUSE_SYMBOLS or token.folded in CLAUSE_WORDS:
-                    clause += 1
-            elif at and self._ends_sentence(at - 1) and not self.covered[at - 1]:
-                sentence += 1
+            free = not self.covered[at]
+            item = free and token.opens_line and token.raw in _LIST_SIGNS
+            ended = at > 0 and not self.covered[at - 1] and self._ends_sentence(at - 1)
+            if at and (item or ended):
                 clause += 1
+                if item or length > _LABEL:
+                    sentence += 1
+                    length = 0
+            elif free and (token.raw in CLAUSE_SYMBOLS or token.folded in CLAUSE_WORDS):
+                clause += 1
+            length += token.kind is TokenKind.WORD
             self.clause.append(clause)
             self.sentence.append(sentence)
 

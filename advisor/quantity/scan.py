@@ -5,7 +5,6 @@ All look-ahead and look-back is over a bounded number of tokens, so time is line
 
 from __future__ import annotations
 
-from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -113,6 +112,8 @@ _AFTER_FRACTION = words(
 _ORDINAL_BEFORE = words("the first second last other this that")
 """Before "half" these make it a part of a text or a list."""
 _PREFIX_TOKENS = 8
+_SMALLEST, _LARGEST = 1e-30, 1e30
+"""Nothing that people measure lies outside; ratios of what lies inside are finite."""
 _FILLED_REACH = 3
 _FROM_REACH = 6
 """Tokens between "from A" and "to B": from 7 tokens/s at batch 1 to 79."""
@@ -261,7 +262,7 @@ def _quantity(amount: _Amount, plain: Dimension) -> Quantity | None:
         scale *= scale_of_count(amount.suffix, amount.number, unit.dimension) or 1.0
     # division where it can be, so that 95% is 0.95 to the last bit
     value = amount.number * scale if scale >= 1 else amount.number / round(1 / scale)
-    if not isfinite(value):
+    if value and not _SMALLEST < value < _LARGEST:
         return None
     return Quantity(value, unit.name, unit.dimension, value, value)
 
