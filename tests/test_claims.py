@@ -461,6 +461,8 @@ def test_several_claims_in_order(
         ("20 tokens/s more", "baseline"),
         ("80 GB", "no claim"),
         ("24 GB beats 16 GB", "no claim"),
+        ("saves 5 us per layer", "no claim"),
+        ("trained for 3 hours", "no claim"),
         ("1979 TFLOPS", "no claim"),
         ("3.35 TB/s", "no claim"),
         ("down from 26 ms", "no claim"),

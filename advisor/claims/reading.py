@@ -205,8 +205,10 @@ class Reader:
                 return self._unreadable(
                     item, f"a difference of {shown} needs its baseline: write from A to B"
                 )
-            sense = sense or Sense(Metric.MEMORY, Polarity.RESOURCE)
-            return self._amount(item, sense, heading, named, 1 if less else -1)
+            if sense is None and quantity.dimension is Dimension.BYTES:
+                sense = Sense(Metric.MEMORY, Polarity.RESOURCE)
+            if sense is not None:
+                return self._amount(item, sense, heading, named, 1 if less else -1)
         if sense is None or (named is None and item.per is None and not _speaks_alone(quantity)):
             return None
         return self._claim(item, Change("absolute", 1, 1, 1), sense, None, named)

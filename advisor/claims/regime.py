@@ -323,6 +323,9 @@ def _in_words(text: str, tokens: Sequence[Token]) -> Iterable[Mention]:
     at = 0
     while at < len(tokens):
         token = tokens[at]
+        if token.kind is TokenKind.SYMBOL:
+            at += 1
+            continue
         after = at + 1
         if after < len(tokens) and tokens[after].raw in HYPHENS and tokens[after].glued:
             after += 1

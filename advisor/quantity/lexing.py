@@ -44,6 +44,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W0-9]\w*(?:['’]\w+)?)"
     r"|(?P<symbol>\S)"
 )
+_KINDS = {kind.value: kind for kind in TokenKind}
 _NUMBER = re.compile(
     r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]{0,2}(?:_[0-9]{3})+|[0-9]+)?"
     r"(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -98,7 +99,7 @@ def tokenize(text: str) -> list[Token]:
         glued = match.start() == end
         opens = not glued and (end < 0 or "\n" in text[end : match.start()])
         end = match.end()
-        kind = TokenKind(match.lastgroup or "symbol")
+        kind = _KINDS[match.lastgroup or "symbol"]
         value = None
         attached = False
         if kind is TokenKind.NUMBER:
