@@ -26,7 +26,9 @@ class LeverEntry(NamedTuple):
     about: str
 
 
-_WIDTHS = ("int8", "int6", "int4", "int3", "int2", "int1", "fp8", "fp4", "nf4", "fp16", "mixed")
+_WIDTHS = (
+    "int8", "int6", "int4", "int3", "int2", "int1", "fp8", "fp4", "nf4", "fp16", "mixed", "auto",
+)  # fmt: skip
 
 LEVERS: Mapping[str, LeverEntry] = MappingProxyType(
     {
@@ -52,6 +54,12 @@ LEVERS: Mapping[str, LeverEntry] = MappingProxyType(
             "structure", "EarlyExit", ("early_exit",), "tokens leave before the last layer"
         ),
         "distill": LeverEntry("structure", "Distill", ("distill",), "a smaller model instead"),
+        "merge_layers": LeverEntry(
+            "structure", "MergeLayers", ("merge.layers_added",), "layers added by merging models"
+        ),
+        "no_kv_cache": LeverEntry(
+            "structure", "NoKvCache", ("kv_cache.off",), "every token computes the prefix again"
+        ),
         "attention": LeverEntry(
             "structure", "AttentionVariant",
             ("kv.gqa", "kv.mqa", "kv.mla", "kv.window", "kv.linear"),

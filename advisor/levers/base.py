@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
@@ -47,7 +47,13 @@ def _json(*types: str, examples: list[object]) -> WithJsonSchema:
     return WithJsonSchema({"type": list(types), "examples": examples})
 
 
+OPEN_WIDTHS: Final = frozenset({"auto", "mixed"})
+"""Weight formats whose width the text does not fix."""
+
+
 def _known_format(text: str) -> str:
+    if text.strip().lower() in OPEN_WIDTHS:
+        return text.strip().lower()
     parse_format(text)
     return text
 
@@ -55,6 +61,17 @@ def _known_format(text: str) -> str:
 def _known_storage(text: str) -> str:
     return text if text in {"removed", "deleted"} else parse_storage(text).name
 
+
+UNKNOWN: Final = "unknown"
+"""What stands in a field whose value the text leaves open; the lever then hangs on it."""
+
+
+def _open(value: object) -> object:
+    return None if isinstance(value, str) and value.strip().lower() == UNKNOWN else value
+
+
+Open = BeforeValidator(_open)
+"""Marks a field that may be `unknown`: asked for, and told as what the gain hangs on."""
 
 Ratio = Annotated[float, _reader(Dimension.RATIO), _json("number", "string", examples=["30%", 0.3])]
 Count = Annotated[int, _whole(Dimension.COUNT), _json("integer", "string", examples=[8])]

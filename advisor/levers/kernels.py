@@ -10,6 +10,14 @@ from advisor.deployment import Deployment
 from advisor.levers.base import Factor, Flops, Lever, Nature
 
 _SPLIT_KV: Final = frozenset({"flashdecoding", "splitkv", "splitk", "pagedattentionv2"})
+_FEWER_MULTIPLICATIONS: Final = re.compile(
+    r"strassen|winograd|laderman|karatsuba|coppersmith|alpha ?tensor|alpha ?evolve"
+)
+_STRASSEN_SAVING: Final = 1.0 / 8.0
+"""One level of Strassen's algorithm makes 7 products of blocks where 8 would be needed."""
+_STREAMING: Final = re.compile(
+    r"gemv|mat-?vec|split-?k|stream-?k|skinny|marlin|machete|exllama|gemlite|tinygemm|bitblas|flute"
+)
 _FUSED_FIXED_FACTOR: Final = 0.8
 """Fused norms, rotations and projections take a tenth to two fifths of the fixed time away."""
 
@@ -23,6 +31,17 @@ class MatmulKernel(Lever):
     name: str | None = None
     peak: Flops | None = None
     speedup: Factor | None = None
+
+    @property
+    def cuts_multiplications(self) -> bool:
+        """Whether it is an algorithm that needs fewer multiplications for the same product."""
+        return bool(_FEWER_MULTIPLICATIONS.search((self.name or "").lower()))
+
+    @property
+    def streams_weights(self) -> bool:
+        """Whether it is made for few tokens: it may sustain more bandwidth than another kernel."""
+        name = (self.name or "").lower()
+        return not self.cuts_multiplications and bool(_STREAMING.search(name))
 
     @property
     def label(self) -> str:
@@ -39,6 +58,18 @@ class MatmulKernel(Lever):
             matmul_peak_factor=deployment.kernels.matmul_peak_factor * faster,
         )
         return deployment.evolve(kernels=kernels)
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """A kernel for few tokens gains by the bandwidth it sustains, and only by that."""
+        del deployment
+        if self.streams_weights and self.peak is None:
+            return "the bandwidth it sustains at this batch, against the kernel in use"
+        return None
+
+    def nominal_flops(self, deployment: Deployment) -> float:
+        """What one level of a fast algorithm saves."""
+        del deployment
+        return _STRASSEN_SAVING if self.cuts_multiplications else 0.0
 
 
 class AttentionKernel(Lever):

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
 from advisor.deployment import Deployment, Offload, find_device
-from advisor.levers.base import Bytes, Count, Lever, Metric, Nature
+from advisor.levers.base import Bytes, Count, Lever, Metric, Nature, Open
 
 
 class _Parallel(Lever):
-    size: Count
+    size: Annotated[Count | None, Open]
 
     @property
     def label(self) -> str:
         """Kind and degree."""
-        return f"{self.kind.replace('_', ' ')} {self.size}"
+        return f"{self.kind.replace('_', ' ')} {self.size or ''}".rstrip()
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """A degree that nobody stated."""
+        del deployment
+        return "the degree, which is left open" if self.size is None else None
+
+    @abstractmethod
+    def _split(self, deployment: Deployment, size: int) -> Deployment:
+        """The deployment with this degree."""
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """The same work split further; an open degree changes nothing."""
+        return deployment if self.size is None else self._split(deployment, self.size)
 
 
 class TensorParallel(_Parallel):
@@ -27,10 +41,9 @@ class TensorParallel(_Parallel):
 
     kind: Literal["tensor_parallel"] = "tensor_parallel"
 
-    def apply(self, deployment: Deployment) -> Deployment:
+    def _split(self, deployment: Deployment, size: int) -> Deployment:
         """Each device reads its part of the weights; two all-reduces a layer."""
-        split = replace(deployment.parallelism, tensor=self.size)
-        return deployment.evolve(parallelism=split)
+        return deployment.evolve(parallelism=replace(deployment.parallelism, tensor=size))
 
 
 class PipelineParallel(_Parallel):
@@ -41,10 +54,9 @@ class PipelineParallel(_Parallel):
 
     kind: Literal["pipeline_parallel"] = "pipeline_parallel"
 
-    def apply(self, deployment: Deployment) -> Deployment:
+    def _split(self, deployment: Deployment, size: int) -> Deployment:
         """Stages one after another for each token."""
-        split = replace(deployment.parallelism, pipeline=self.size)
-        return deployment.evolve(parallelism=split)
+        return deployment.evolve(parallelism=replace(deployment.parallelism, pipeline=size))
 
 
 class DataParallel(_Parallel):
@@ -55,11 +67,11 @@ class DataParallel(_Parallel):
 
     kind: Literal["data_parallel"] = "data_parallel"
 
-    def apply(self, deployment: Deployment) -> Deployment:
+    def _split(self, deployment: Deployment, size: int) -> Deployment:
         """As many sequences per replica as before, on more replicas."""
         old = deployment.parallelism
-        batch = deployment.batch * self.size // old.data
-        return deployment.evolve(parallelism=replace(old, data=self.size), batch=max(1, batch))
+        batch = max(1, deployment.batch * size // old.data)
+        return deployment.evolve(parallelism=replace(old, data=size), batch=batch)
 
 
 class ExpertParallel(_Parallel):
@@ -70,10 +82,9 @@ class ExpertParallel(_Parallel):
 
     kind: Literal["expert_parallel"] = "expert_parallel"
 
-    def apply(self, deployment: Deployment) -> Deployment:
+    def _split(self, deployment: Deployment, size: int) -> Deployment:
         """Experts divided by whole ones; two all-to-alls a MoE layer."""
-        split = replace(deployment.parallelism, expert=self.size)
-        return deployment.evolve(parallelism=split)
+        return deployment.evolve(parallelism=replace(deployment.parallelism, expert=size))
 
 
 class OffloadLever(Lever):

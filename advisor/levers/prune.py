@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 from advisor.deployment import Deployment, parse_sparsity
 from advisor.ledger.step import count_step
 from advisor.levers import reshape
-from advisor.levers.base import Count, Lever, Nature, Ratio, StorageName
+from advisor.levers.base import Count, Lever, Nature, Open, Ratio, StorageName
 
 Pattern = Literal[
     "unstructured", "2:4", "block", "channels", "heads", "layers", "experts", "kv_tokens"
@@ -41,7 +41,8 @@ class Prune(Lever):
 
     kind: Literal["prune"] = "prune"
     pattern: Annotated[Pattern, BeforeValidator(_pattern)] = "unstructured"
-    sparsity: Ratio = 0.5
+    sparsity: Annotated[Ratio | None, Open] = None
+    """Part that is zeroed or taken out; 2:4 is half by its name."""
     storage: StorageName | None = None
     kernel: str | None = None
     kv_heads: Count | None = None
@@ -50,6 +51,11 @@ class Prune(Lever):
     def storage_is_open(self) -> bool:
         """Whether nobody said if the zeros stay in dense tensors."""
         return self.storage is None and self.pattern not in {"layers", "experts", "kv_tokens"}
+
+    @property
+    def fraction(self) -> float | None:
+        """Part of the weights, heads, layers ... that goes; None where nobody said."""
+        return 0.5 if self.pattern == "2:4" else self.sparsity
 
     @property
     def keeps_dense_bytes(self) -> bool:
@@ -67,13 +73,16 @@ class Prune(Lever):
     def label(self) -> str:
         """What is pruned, how much, how stored."""
         part = "" if self.pattern == "unstructured" else f" of {self.pattern}"
-        amount = "prune 2:4" if self.pattern == "2:4" else f"prune {self.sparsity:.0%}{part}"
+        share = "part" if self.sparsity is None else f"{self.sparsity:.0%}"
+        amount = "prune 2:4" if self.pattern == "2:4" else f"prune {share}{part}"
         stored = {None: "", "dense": ", stored dense", "masked": ", masked"}
         return amount + stored.get(self.storage, f", {self.storage}")
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Take out what is really taken out; zeros in dense tensors change nothing."""
-        model, gone = deployment.model, self.sparsity
+        model, gone = deployment.model, self.fraction
+        if gone is None:
+            return deployment
         if self.pattern == "kv_tokens":
             return deployment.evolve(kv_kept=deployment.kv_kept * (1.0 - gone))
         if self.pattern == "layers" and not self.keeps_dense_bytes:
@@ -81,23 +90,22 @@ class Prune(Lever):
         if self.pattern == "experts" and not self.keeps_dense_bytes:
             return deployment.evolve(model=reshape.drop_experts(model, gone))
         if self.pattern in _SPARSE_PATTERNS:
-            return self._sparse(deployment)
+            return self._sparse(deployment, gone)
         if self.storage not in _REMOVED:
             return deployment
         if self.pattern == "channels":
             return deployment.evolve(model=reshape.narrow_mlp(model, 1.0 - gone))
         return deployment.evolve(model=reshape.drop_heads(model, 1.0 - gone, self.kv_heads))
 
-    def _sparse(self, deployment: Deployment) -> Deployment:
-        if self.storage is None or self.storage == "dense":
+    def _sparse(self, deployment: Deployment, fraction: float) -> Deployment:
+        if self.storage is None or self.storage == "dense" or self.storage in _REMOVED:
             return deployment
-        if self.storage in _REMOVED:
-            return deployment
-        fraction = 0.5 if self.pattern == "2:4" else self.sparsity
         return deployment.evolve(sparsity=parse_sparsity(fraction, self.storage, self.kernel))
 
     def condition(self, deployment: Deployment) -> str | None:
         """What a stored-sparse or shape-changing saving hangs on."""
+        if self.fraction is None and not self.keeps_dense_bytes:
+            return "how much is pruned"
         if self.storage_is_open:
             return "how the pruned part is stored, and a kernel that skips it"
         if self.pattern in {"2:4", "block"} and not self.keeps_dense_bytes and not self.kernel:
@@ -126,4 +134,4 @@ class Prune(Lever):
             touched = ledger.flops - sum(
                 op.flops for op in ledger.operators if op.name == "lm_head"
             )
-        return self.sparsity * touched / ledger.flops
+        return (self.fraction or 0.0) * touched / ledger.flops

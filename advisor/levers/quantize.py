@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from advisor.deployment import Deployment
 from advisor.ledger.formats import parse_format
-from advisor.levers.base import FormatName, Lever, Nature
+from advisor.levers.base import OPEN_WIDTHS, FormatName, Lever, Nature
 
 
 class Quantize(Lever):
@@ -22,6 +22,10 @@ class Quantize(Lever):
     activations: FormatName | None = None
     lm_head: FormatName | None = None
     kernel: str | None = None
+    packed: bool = True
+    """False where weights are only rounded and stay in wide tensors (simulated, QAT)."""
+    in_kernel: bool = True
+    """False where a low-bit KV cache is expanded before the attention kernel reads it."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -34,6 +38,8 @@ class Quantize(Lever):
         """quantize.weights.<width> or quantize.kv."""
         if self._is_kv:
             return "quantize.kv"
+        if self._main in OPEN_WIDTHS:
+            return f"quantize.weights.{self._main}"
         return f"quantize.weights.{parse_format(self._main).kind}"
 
     @property
@@ -74,9 +80,26 @@ class Quantize(Lever):
                 ("activations", self.activations),
                 ("lm_head", self.lm_head),
             )
-            if text is not None
+            if text is not None and text not in OPEN_WIDTHS
         }
+        if not self.packed:
+            changes.pop("weights", None)
+        if not self.in_kernel:
+            changes.pop("kv_cache", None)
         return deployment.evolve(**changes)
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """What stands between fewer bits by name and fewer bytes read."""
+        del deployment
+        if self._main in OPEN_WIDTHS:
+            return "the width, which is chosen at run time"
+        if not self.packed:
+            return "packing: rounded weights in wide tensors are as many bytes as before"
+        if self._is_kv and not self.in_kernel:
+            return "an attention kernel that reads the low-bit cache: here it is expanded first"
+        if parse_format(self._main).family == "bnb-int8":
+            return "the outlier path of LLM.int8, usually slower than 16 bits at batch 1"
+        return None
 
     def parts(self) -> tuple[Lever, ...]:
         """Weights and KV cache are two levers: each has its own bytes and its own verdict."""

@@ -95,8 +95,12 @@ def with_heads(model: Architecture, heads: int, kv_heads: int) -> Architecture:
 
 def drop_layers(model: Architecture, fraction: float) -> Architecture:
     """Whole layers removed, from each kind of layer in proportion; at least one is kept."""
+    return with_depth(model, max(1, round(model.layer_count * (1.0 - fraction))))
+
+
+def with_depth(model: Architecture, keep: int) -> Architecture:
+    """The model with `keep` layers, each kind of layer in the proportion it had."""
     total = model.layer_count
-    keep = max(1, round(total * (1.0 - fraction)))
     exact = [layer.count * keep / total for layer in model.layers]
     counts = [int(count) for count in exact]
     by_remainder = sorted(range(len(exact)), key=lambda i: counts[i] - exact[i])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from advisor.deployment import Deployment
-from advisor.levers.base import Count, Lever, Metric, Nature
+from advisor.levers.base import Count, Lever, Metric, Nature, Open
 
 
 class Batch(Lever):
@@ -15,7 +15,7 @@ class Batch(Lever):
     metric: ClassVar[Metric] = "throughput"
 
     kind: Literal["batch"] = "batch"
-    batch: Count
+    batch: Annotated[Count | None, Open]
 
     @property
     def machine_kind(self) -> str:
@@ -25,11 +25,16 @@ class Batch(Lever):
     @property
     def label(self) -> str:
         """The batch."""
-        return f"batch {self.batch}"
+        return "larger batch" if self.batch is None else f"batch {self.batch}"
 
     def apply(self, deployment: Deployment) -> Deployment:
         """The same weights for more sequences."""
-        return deployment.evolve(batch=self.batch)
+        return deployment if self.batch is None else deployment.evolve(batch=self.batch)
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """A batch that nobody stated."""
+        del deployment
+        return "the batch" if self.batch is None else None
 
 
 class _PromptLever(Lever):

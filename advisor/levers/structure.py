@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, model_validator
 from advisor.deployment import Deployment, find_model
 from advisor.ledger.step import count_step
 from advisor.levers import reshape
-from advisor.levers.base import Count, Lever, Nature, Ratio, Tokens
+from advisor.levers.base import Count, Lever, Nature, Open, Ratio, Tokens
 from advisor.quantity import Dimension, parse_quantity
 
 # DeepSeek-V2 and V3 compress keys and values to 512 dimensions and keep 64 rotary ones apart.
@@ -22,22 +22,28 @@ class ActivationSparsity(Lever):
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["activation_sparsity"] = "activation_sparsity"
-    sparsity: Ratio
+    sparsity: Annotated[Ratio | None, Open]
     kernel: str | None = None
 
     @property
     def label(self) -> str:
         """How much is skipped."""
-        return f"{self.sparsity:.0%} activation sparsity"
+        amount = "" if self.sparsity is None else f"{self.sparsity:.0%} "
+        return f"{amount}activation sparsity"
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Skip the rows that no token of the pass activates."""
-        return deployment.evolve(activation_sparsity=self.sparsity)
+        return deployment.evolve(activation_sparsity=self.sparsity or 0.0)
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """An amount that nobody stated."""
+        del deployment
+        return "how many activations are zero" if self.sparsity is None else None
 
     def nominal_flops(self, deployment: Deployment) -> float:
         """The skipped part of the linear layers."""
         del deployment
-        return self.sparsity
+        return self.sparsity or 0.0
 
 
 class LowRank(Lever):
@@ -46,23 +52,31 @@ class LowRank(Lever):
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["low_rank"] = "low_rank"
-    rank: Count
+    rank: Annotated[Count | None, Open]
     storage: Literal["factored", "multiplied"] = "factored"
 
     @property
     def label(self) -> str:
         """Rank and storage."""
         back = ", multiplied back" if self.storage == "multiplied" else ""
-        return f"rank {self.rank}{back}"
+        return f"low rank{back}" if self.rank is None else f"rank {self.rank}{back}"
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Two thin matrices for each linear; multiplied back, the matrix it was."""
-        if self.storage == "multiplied":
+        if self.storage == "multiplied" or self.rank is None:
             return deployment
         return deployment.evolve(model=reshape.factor(deployment.model, self.rank))
 
+    def condition(self, deployment: Deployment) -> str | None:
+        """A rank that nobody stated: below the break-even it saves, above it costs."""
+        del deployment
+        open_rank = self.rank is None and self.storage == "factored"
+        return "the rank, against the break-even of each matrix" if open_rank else None
+
     def nominal_flops(self, deployment: Deployment) -> float:
         """FLOPs that the factors save against the full matrices."""
+        if self.rank is None:
+            return 0.0
         before = count_step(deployment).flops
         factored = deployment.evolve(model=reshape.factor(deployment.model, self.rank))
         return max(0.0, 1.0 - count_step(factored).flops / before) if before else 0.0
@@ -83,17 +97,21 @@ class EarlyExit(Lever):
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["early_exit"] = "early_exit"
-    mean_depth: Annotated[float, BeforeValidator(_depth)]
+    mean_depth: Annotated[Annotated[float, BeforeValidator(_depth)] | None, Open]
     """Layers run on average: a part of them (60%) or a number above 1."""
 
     @property
     def label(self) -> str:
         """Mean depth."""
+        if self.mean_depth is None:
+            return "early exit"
         if self.mean_depth > 1:
             return f"early exit after {self.mean_depth:g} layers"
         return f"early exit after {self.mean_depth:.0%} of the layers"
 
     def _part(self, deployment: Deployment) -> float:
+        if self.mean_depth is None:
+            return 1.0
         if self.mean_depth <= 1:
             return self.mean_depth
         return min(1.0, self.mean_depth / max(deployment.model.layer_count, 1))
@@ -124,16 +142,73 @@ class Distill(Lever):
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["distill"] = "distill"
-    model: str
+    model: Annotated[str | None, Open]
 
     @property
     def label(self) -> str:
         """The student."""
-        return f"distil to {self.model}"
+        return f"distil to {self.model or 'a student'}"
 
     def apply(self, deployment: Deployment) -> Deployment:
         """The student in the same formats on the same hardware."""
+        if self.model is None:
+            return deployment
         return deployment.evolve(model=find_model(self.model))
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """A student that nobody named."""
+        del deployment
+        return "which student: its bytes decide" if self.model is None else None
+
+
+class MergeLayers(Lever):
+    """Layers of other models stacked in (passthrough merges): a deeper model."""
+
+    nature: ClassVar[Nature] = Nature.LINK
+
+    kind: Literal["merge_layers"] = "merge_layers"
+    layers_added: Annotated[Count | None, Open]
+
+    @property
+    def machine_kind(self) -> str:
+        """merge.layers_added."""
+        return "merge.layers_added"
+
+    @property
+    def label(self) -> str:
+        """How many."""
+        return f"{self.layers_added or 'more'} layers merged in"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """More layers of the same kinds."""
+        if self.layers_added is None:
+            return deployment
+        deeper = reshape.with_depth(
+            deployment.model, deployment.model.layer_count + self.layers_added
+        )
+        return deployment.evolve(model=deeper)
+
+
+class NoKvCache(Lever):
+    """No cache of keys and values: every token computes the whole prefix again."""
+
+    nature: ClassVar[Nature] = Nature.LINK
+
+    kind: Literal["no_kv_cache"] = "no_kv_cache"
+
+    @property
+    def machine_kind(self) -> str:
+        """kv_cache.off."""
+        return "kv_cache.off"
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return "no KV cache"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """A pass over all tokens so far for each new one: the work of a prefill."""
+        return deployment.evolve(phase="prefill")
 
 
 class AttentionVariant(Lever):

@@ -221,6 +221,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "early_exit": {"mean_depth": 0.8},
     "distill": {"model": "Llama-3.2-1B"},
     "attention": {"variant": "mqa"},
+    "merge_layers": {"layers_added": 8},
+    "no_kv_cache": {},
     "speculate": {"tokens_per_pass": 2},
     "batch": {"batch": 8},
     "tensor_parallel": {"size": 2},
@@ -246,6 +248,41 @@ def test_every_kind_validates_applies_and_tells_its_machine_kind(kind: str) -> N
     count_step(idea.apply(LLAMA_8B))
     assert idea.machine_kind in LEVERS[kind].machine_kinds
     assert idea.label
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "open_on"),
+    [
+        ("batch", {"batch": "unknown"}, "batch"),
+        ("tensor_parallel", {"size": "unknown"}, "degree"),
+        ("prune", {"pattern": "layers"}, "how much"),
+        ("low_rank", {"rank": "unknown"}, "rank"),
+        ("distill", {"model": "unknown"}, "student"),
+        ("quantize", {"weights": "auto"}, "width"),
+        ("quantize", {"weights": "int4", "packed": False}, "packing"),
+        ("quantize", {"weights": "llm.int8"}, "outlier"),
+        ("quantize", {"kv_cache": "int4", "in_kernel": False}, "kernel"),
+        ("activation_sparsity", {"sparsity": "unknown"}, "zero"),
+    ],
+)
+def test_what_is_open_is_said_and_changes_no_bytes(
+    kind: str, fields: dict[str, Any], open_on: str
+) -> None:
+    idea = lever(kind, **fields)
+    assert open_on in (idea.condition(LLAMA_8B) or "")
+    if "llm.int8" not in fields.values():
+        assert count_step(idea.apply(LLAMA_8B)) == count_step(LLAMA_8B)
+
+
+def test_merged_layers_cost_bytes() -> None:
+    # 16 more of 32 layers: half as many layer weights again.
+    ledger = after("merge_layers", layers_added=16)
+    assert ledger.weight_bytes == 2 * (1.5 * (LINEAR + 64 * 4096) + HEAD + 4096 + ROW)
+
+
+def test_without_a_cache_every_token_computes_the_prefix() -> None:
+    ledger = after("no_kv_cache")
+    assert ledger.flops > 3000 * count_step(LLAMA_8B).flops
 
 
 INDEPENDENT = [
