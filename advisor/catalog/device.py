@@ -108,6 +108,15 @@ class Device:
         return None if peak is None else peak / (self.bandwidth_gbs * 1e9)
 
     @property
+    def halves_wide_accumulation(self) -> bool:
+        """Whether accumulating in FP32 halves its FP16 rate (GeForce), the one given here.
+
+        Multipliers of one size do INT8 at twice the FP16 rate; four times means a halved one.
+        """
+        fp16, int8 = self.tflops_dense.get("fp16"), self.tflops_dense.get("int8")
+        return fp16 is not None and int8 is not None and int8 > 3.5 * fp16
+
+    @property
     def generation(self) -> str:
         """The architecture without chip or CPU: "ampere", "hopper", "cdna 3", "m2"."""
         words = self.architecture.split(" (")[0].split(" + ")[0].split(" / ")[0]

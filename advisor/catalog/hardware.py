@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from advisor.catalog.device import Device
 from advisor.catalog.names import (
+    MAX_NAME,
     Match,
     UnknownNameError,
     key,
@@ -96,6 +97,8 @@ def resolve_device(text: str) -> Match:
     fit the device (its memory, memory type, architecture, form factor) or say nothing ("card",
     "node") are set aside; any other word leaves the name unknown.
     """
+    if len(text) > MAX_NAME:
+        return Match(())
     return _find(text) or Match((), nearest=_nearest(text))
 
 
@@ -105,6 +108,8 @@ def parse_hardware(text: str) -> Hardware:
 
     The count is 1 where none is written. A cloud instance type counts its devices.
     """
+    if len(text) > MAX_NAME:
+        return Hardware(1, Match(()))
     whole = _find(text)
     if whole is None or not whole.exact:
         for count, name in split_counts(text):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from advisor.catalog.names import Match, key, nearest_names, squeeze, words
+from advisor.catalog.names import MAX_NAME, Match, key, nearest_names, squeeze, words
 from advisor.catalog.store import load_index
 from advisor.ledger.formats import UnknownFormatError, parse_format
 
@@ -79,6 +79,8 @@ def resolve_model(text: str) -> ModelMatch:
     """
     index = load_index("models")
     name = text.strip()
+    if len(name) > MAX_NAME:
+        return ModelMatch(())
     if name in index.places:
         return ModelMatch((name,), exact=True)
     maker, _, last = name.lower().rpartition("/")

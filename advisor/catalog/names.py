@@ -26,7 +26,8 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 _UNITS = {"gib": "gb", "g": "gb", "tib": "tb", "bits": "bit", "cores": "core"}
-_MAX_NAME = 200
+MAX_NAME = 200
+"""Longer texts are no names; matching takes more than linear time."""
 # Two words that are as often written as one.
 _COMPOUNDS: Mapping[str, tuple[str, ...]] = {
     "tisuper": ("ti", "super"),
@@ -111,7 +112,7 @@ class UnknownNameError(ValueError):
 
 def words(text: str) -> list[str]:
     """Split a name into its words, as written: lower case, sizes with their unit."""
-    plain = _TRADEMARK.sub(" ", text[:_MAX_NAME]).lower().replace("_", "-")
+    plain = _TRADEMARK.sub(" ", text[:MAX_NAME]).lower().replace("_", "-")
     found = []
     for match in _WORD.finditer(plain):
         if match["unit"]:
@@ -153,6 +154,7 @@ def squeeze(text: str) -> str:
 
 def split_counts(text: str) -> Iterator[tuple[int, str]]:
     """Ways to read `text` as a count and a name: "2 x H100", "H100 x2", "dual 3090", "4 H100"."""
+    text = " ".join(text.split())
     for pattern in (_LEADING, _LEADING_WORD):
         if match := pattern.fullmatch(text):
             yield _COUNT_WORDS.get(match[1].lower()) or int(match[1]), match[2]

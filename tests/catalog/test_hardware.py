@@ -15,6 +15,7 @@ from advisor.catalog.hardware import (
     resolve_device,
     sources,
 )
+from advisor.catalog.models import resolve_model
 from advisor.catalog.names import UnknownNameError
 
 SOURCE = Path(compiler.__file__).with_name("hardware.yaml")
@@ -305,3 +306,10 @@ def test_a_name_of_two_devices_is_refused_by_the_compiler() -> None:
     text = SOURCE.read_text(encoding="utf-8").replace('"L20"]', '"L20", "L4"]')
     with pytest.raises(compiler.CatalogError, match="L4"):
         compiler.compile_hardware(text)
+
+
+@pytest.mark.parametrize("text", [" " * 100_000, "8 x " * 50_000, "H100 " + "gpu " * 50_000])
+def test_a_text_too_long_for_a_name_is_none(text: str) -> None:
+    assert not parse_hardware(text).match.found
+    assert not resolve_device(text).found
+    assert not resolve_model(text).found
