@@ -76,11 +76,17 @@ def test_a_config_belongs_to_its_caller() -> None:
         ("bigscience/bloom-7b1", 7_069_016_064),
         ("openai-community/gpt2-xl", 1_557_611_200),
         ("bigcode/starcoder", 15_517_456_384),
+        ("tencent/Hunyuan-A13B-Instruct", 80_393_183_232),
     ],
 )
 def test_configs_meet_the_published_total_to_the_element(repo: str, published: int) -> None:
     assert load_model(repo).total_parameters == published
     assert model_record(repo).parameters in {published, None}
+
+
+def test_a_checkpoint_with_vision_and_mtp_meets_its_published_total() -> None:
+    parts = load_model("Qwen/Qwen3.5-9B").parameters()
+    assert sum(parts.values()) == 9_653_104_368
 
 
 @pytest.mark.parametrize(
