@@ -291,7 +291,11 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
         case Nature.HARDWARE:
             ratio = before.estimate.floor_tpot_ms / after.estimate.floor_tpot_ms
             return max(ratio, before.estimate.tpot_ms.mid / after.estimate.tpot_ms.mid)
-        case Nature.AMORTISE | Nature.LINK | Nature.PREFILL | Nature.CAPACITY:
+        case Nature.PREFILL:
+            # An attention kernel has decode's attention over the cache to gain, a prompt nothing.
+            attends = lever.kind == "attention_kernel"
+            return _amdahl(before.estimate.shares.kv) if attends else 1.0
+        case Nature.AMORTISE | Nature.LINK | Nature.CAPACITY:
             return 1.0
         case Nature.OVERHEAD:
             return _amdahl(before.estimate.shares.fixed)
@@ -304,11 +308,19 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
 def touched_shares(before: Step, after: Step) -> Mapping[str, float]:
     """Shares of the baseline's time, by resource, that a lever on bytes can move.
 
-    Under tensor parallelism a resource that is split n ways keeps 1/n of its time.
+    Under tensor parallelism a resource that is split n ways keeps 1/n of its time. Where layers
+    go, what stays of them stays whole: only the part that is gone is touched.
     """
     shares = before.estimate.shares
     one, other = before.ledger, after.ledger
     touched: dict[str, float] = {}
+    if other.layers < one.layers and not _differs(one.ranks, other.ranks):
+        touched["weights"] = shares.weights * _part_gone(one.weight_bytes, other.weight_bytes)
+        touched["kv"] = shares.kv * _part_gone(one.kv_read_bytes, other.kv_read_bytes)
+        touched["state"] = shares.state * _part_gone(one.state_bytes, other.state_bytes)
+        touched["compute"] = shares.compute * _part_gone(one.flops, other.flops)
+        touched["fixed"] = shares.fixed * _part_gone(one.layers, other.layers)
+        return touched
     ways = other.ranks / one.ranks
     gone = 1.0 - 1.0 / ways if ways > 1.0 else 1.0
     if _differs(one.weight_bytes, other.weight_bytes):
@@ -322,6 +334,10 @@ def touched_shares(before: Step, after: Step) -> Mapping[str, float]:
     if _differs(one.layers, other.layers):
         touched["fixed"] = shares.fixed
     return touched
+
+
+def _part_gone(before: float, after: float) -> float:
+    return max(0.0, 1.0 - after / before) if before else 0.0
 
 
 def _differs(one: float, other: float) -> bool:

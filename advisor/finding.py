@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from advisor.source import Position, Span
 
@@ -63,6 +63,14 @@ class ErrorClass(StrEnum):
     OTHER = "other"
 
 
+class Subject(NamedTuple):
+    """What a finding judges: one lever, claim or statement of a proposal."""
+
+    kind: Literal["lever", "claim", "statement"]
+    number: int
+    """Its index among those of the proposal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """A related fact, shown under a finding; with a span of its own where it stands elsewhere."""
@@ -93,6 +101,8 @@ class Finding:
     facts: tuple[tuple[str, str], ...] = ()
     """Lines under the message: ("numbers", "weights 70.6 -> 70.6 GB/token ...")."""
     notes: tuple[Note, ...] = ()
+    subject: Subject | None = None
+    """What it judges; of several findings about one subject one is told, the others are notes."""
 
     @property
     def sort_key(self) -> tuple[str, int, int, str]:

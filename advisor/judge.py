@@ -7,6 +7,7 @@ one metric, phase or scope is never judged on another.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -71,6 +72,7 @@ class JudgedClaim:
         return self.tpot_ms * GRACE < self.floor_tpot_ms
 
 
+_WAITING: Final = re.compile(r"\bqueu|\bbacklog|\bhead-of-line|\bunder load\b", re.IGNORECASE)
 _RESOURCES: Final = frozenset({Metric.FLOPS, Metric.BYTES, Metric.MEMORY, Metric.PARAMETERS})
 _SPEED: Final = frozenset(
     {
@@ -100,7 +102,7 @@ def judge(
     if claim is None:
         reason = reading.reason or "no figure in it"
         return _unjudged(sentence, None, reason)
-    reason = _other_subject(claim, deployment)
+    reason = _other_subject(sentence, claim, deployment)
     if reason:
         return _unjudged(sentence, claim, reason)
     metric = _metric(claim, deployment, natural)
@@ -145,7 +147,7 @@ def _main_claim(claims: tuple[Claim, ...]) -> Claim | None:
     return asserted[0] if asserted else None
 
 
-def _other_subject(claim: Claim, deployment: Deployment) -> str:
+def _other_subject(sentence: Sentence, claim: Claim, deployment: Deployment) -> str:
     """Why a claim is not about this step; empty where it is."""
     if claim.kind is Kind.UNCHANGED:
         return "says that something stays as it is"
@@ -157,6 +159,8 @@ def _other_subject(claim: Claim, deployment: Deployment) -> str:
         return "about a whole request, of which a decode step is a part"
     if claim.scope is Scope.KERNEL:
         return "about one kernel, not about the step"
+    if _WAITING.search(sentence.text):
+        return "about requests that wait for others, which one step does not show"
     conditions = claim.conditions
     if conditions.phase in {"prefill", "training"} and deployment.phase != conditions.phase:
         return f"about {conditions.phase}"

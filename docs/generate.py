@@ -1,6 +1,6 @@
 """Write every generated file of the repository: `python docs/generate.py [--check]`.
 
-Generated are the compiled catalogs and the command output that README.md shows. Each producer
+Generated are the compiled catalogs, the index of the rules and the command output that README.md shows. Each producer
 returns the contents of its files by path; with `--check` nothing is written and the names of the
 stale files are an error.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from advisor.catalog.compile import compiled_files
 from advisor.catalog.store import FOLDER
+from advisor.rulebook import compile_index
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -30,12 +31,17 @@ def catalogs() -> dict[Path, bytes]:
     return {FOLDER / name: content for name, content in compiled_files().items()}
 
 
+def rules() -> Mapping[Path, bytes]:
+    """The index of the rule modules."""
+    return compile_index()
+
+
 def readme() -> dict[Path, bytes]:
     """README.md with the output that its commands have today."""
     return {README: refresh(README.read_text(encoding="utf-8"), output_of).encode()}
 
 
-PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (catalogs, readme)
+PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (catalogs, rules, readme)
 
 
 def refresh(text: str, run: Callable[[list[str]], str]) -> str:

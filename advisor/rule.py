@@ -1,0 +1,136 @@
+"""What a rule is: its page, its metadata, and a pure check of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypedDict, Unpack
+
+from advisor.audit import Audit, LeverAudit
+from advisor.evidence import AttachedClaim
+from advisor.finding import Confidence, ErrorClass, Finding, Note, Number, Severity, Subject
+from advisor.source import Span
+
+Check = Callable[[Audit], Iterator[Finding]]
+
+OPEN, CLOSE = "«", "»"
+"""In an example, these marks stand around the words a rule underlines."""
+
+CLAIMS: Final = "claims"
+STATEMENTS: Final = "statements"
+"""In `Rule.about`, beside kinds of lever: claims of any kind, and sentences of a diagnosis."""
+
+HEADINGS: Final = (
+    "What it does", "Why is this bad", "Instead", "When this rule is wrong", "References"
+)  # fmt: skip
+"""Sections of a rule's page, in this order."""
+
+
+class Details(TypedDict, total=False):
+    """What a finding says beyond its message."""
+
+    why: str
+    instead: str
+    numbers: Mapping[str, Number]
+    facts: tuple[tuple[str, str], ...]
+    notes: tuple[Note, ...]
+    confidence: Confidence | None
+    """None: the rule's own, as for `error_class`."""
+    error_class: ErrorClass | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule's metadata. Its page is the docstring of the module it stands in."""
+
+    code: str
+    name: str
+    """kebab-case, the thing flagged: reads after "allow ..."."""
+    severity: Severity
+    confidence: Confidence
+    since: str
+    error_class: ErrorClass | None
+    about: tuple[str, ...]
+    """Kinds of lever of the proposal dialect, CLAIMS or STATEMENTS: what it can apply to."""
+    flagged: tuple[str, ...]
+    """Proposals the rule flags, the words it underlines between « and »."""
+    passing: tuple[str, ...]
+    """Near misses: proposals about which the rule says nothing."""
+
+    @property
+    def family(self) -> str:
+        """The letters of the code: FLP, CLM, ..."""
+        return self.code.rstrip("0123456789")
+
+    def on_lever(
+        self, audit: Audit, lever: LeverAudit, message: str, **details: Unpack[Details]
+    ) -> Finding:
+        """A finding about a lever, where the lever is named."""
+        subject = Subject("lever", lever.index)
+        kind = lever.lever.machine_kind
+        return self._finding(audit, lever.proposed.span, subject, kind, message, details)
+
+    def on_claim(
+        self, audit: Audit, claim: AttachedClaim, message: str, **details: Unpack[Details]
+    ) -> Finding:
+        """A finding about a claim, where it stands; a lever's claim is judged with the lever."""
+        span = claim.judged.sentence.span
+        kind = claim.lever.lever.machine_kind if claim.lever is not None else None
+        return self._finding(audit, span, claim.subject, kind, message, details)
+
+    def on_statement(
+        self, audit: Audit, index: int, span: Span, message: str, **details: Unpack[Details]
+    ) -> Finding:
+        """A finding about the `index`-th sentence of the diagnosis, at the words that are wrong."""
+        return self._finding(audit, span, Subject("statement", index), None, message, details)
+
+    def _finding(
+        self,
+        audit: Audit,
+        span: Span,
+        subject: Subject,
+        lever: str | None,
+        message: str,
+        details: Details,
+    ) -> Finding:
+        source = audit.proposal.source
+        return Finding(
+            rule=self.code,
+            name=self.name,
+            severity=self.severity,
+            confidence=details.get("confidence") or self.confidence,
+            path=source.path,
+            start=source.position(span.start),
+            end=source.position(span.end),
+            message=message,
+            error_class=details.get("error_class") or self.error_class,
+            why=details.get("why", ""),
+            instead=details.get("instead", ""),
+            lever=lever,
+            numbers=details.get("numbers", {}),
+            facts=details.get("facts", ()),
+            notes=details.get("notes", ()),
+            subject=subject,
+        )
+
+
+def unmarked(example: str) -> tuple[str, tuple[Span, ...]]:
+    """An example without its marks, and the spans that they enclosed."""
+    text: list[str] = []
+    spans: list[Span] = []
+    length = 0
+    for part in example.replace(CLOSE, OPEN).split(OPEN):
+        text.append(part)
+        if len(text) % 2 == 0:
+            spans.append(Span(length, length + len(part)))
+        length += len(part)
+    return "".join(text), tuple(spans)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRule:
+    """A rule with its page and its check, as found in a module."""
+
+    rule: Rule
+    page: str
+    check: Check = field(repr=False)

@@ -1,0 +1,253 @@
+"""What a sentence says limits a step: arithmetic, memory or fixed time; in which phase; or not.
+
+A small lexicon, read clause by clause. Precision comes first: what is denied, reported, asked,
+supposed or said of another batch is told apart, and a sentence that fits no form asserts nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal
+
+from advisor.claims import Aspect, Regime, parse_context
+from advisor.source import Source, Span
+
+Phase = Literal["decode", "prefill", "training"]
+
+
+class Limit(StrEnum):
+    """What a step waits for."""
+
+    COMPUTE = "compute"
+    MEMORY = "memory"
+    OVERHEAD = "overhead"
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """One clause that names a limit. Offsets in code points of the text that was read."""
+
+    limit: Limit
+    phase: Phase | None
+    """None where the sentence names none."""
+    start: int
+    end: int
+    denied: bool
+    """The clause says that this is not the limit."""
+    open: bool
+    """Asked, supposed, reported as others' view, or said of batches that are not named."""
+    batch: int | None
+    """The batch that the sentence itself names."""
+    context: int | None
+    single_stream: bool
+    about_attention: bool
+
+    def place_in(self, text: str, span: Span, source: Source) -> Span:
+        """Where the clause stands in a source whose `span` holds `text`, the span where unclear."""
+        clause, written = text[self.start : self.end], source.slice(span)
+        at = written.find(clause)
+        if at < 0 or written.find(clause, at + 1) >= 0:
+            return span
+        return Span(span.start + at, span.start + at + len(clause))
+
+
+_COMPUTE: Final = (
+    r"(?P<compute>compute|computations?|computing|flop/?s|flops?|[tg]flops|arithmetic|maths?|alus?"
+    r"|(?:tensor|matrix|cuda)[- ]cores?|matrix units?|tensor units?|multipl(?:iers?|ications?|ies)"
+    r"|multiply[- ]adds?|floating[- ]point (?:operations|throughput|units?)|processing power)"
+)
+_MEMORY: Final = (
+    r"(?P<memory>(?:memory|hbm|dram|vram|ddr|weight|kv)?[- ]?bandwidth|memory|hbm|dram|vram|bytes"
+    r"|weights?|(?:weight |kv |cache )?(?:reads|reading|loads|loading|streaming|traffic|fetch\w*)"
+    r"|data movement|i/?o|kv cache)"
+)
+_OVERHEAD: Final = (
+    r"(?P<overhead>(?:kernel |cuda )?launch(?:es|ing)?|overheads?|cpu|host|python|scheduling"
+    r"|synchroni[sz]ation|dispatch)"
+)
+_ANY: Final = rf"\b(?:{_COMPUTE}|{_MEMORY}|{_OVERHEAD})\b"
+_FEW: Final = {most: rf"(?:[\w'’/%-]+ ){{0,{most}}}?" for most in (2, 3, 4, 7)}
+"""At most so many words, as few as will do."""
+_IS: Final = r"(?:is|are|was|were|remains?|stays?|becomes?|['’]s|['’]re)"
+_BE_NOT: Final = r"(?:isn['’]t|aren['’]t|wasn['’]t)"
+_STOP: Final = (
+    r"(?:bottlenecks?|limit|limiter|limiting factor|limitation|constraint|binding constraint|wall"
+    r"|cost|pace[- ]?setter|culprit|what (?:counts|limits|decides|matters))"
+)
+
+_FORMS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # compute-bound, memory bandwidth limited
+        rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated)\b",
+        # limited by how quickly the tensor cores get through them
+        (
+            r"\b(?:bound|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"
+            r"|throttled|capped|restricted|set|held (?:back|up)|bottlenecks?|waits?|waiting|stalls?"
+            rf"|depends?) (?:only |mostly |mainly |entirely |purely )?(?:by|on|for) {_FEW[7]}{_ANY}"
+        ),
+        # the bottleneck is arithmetic; the limit here are the FLOPs
+        (
+            rf"\b{_STOP}(?: (?:of|for|in|at|during|here)\b[^,;:]{{0,40}}?)?"
+            rf" (?:{_IS}|{_BE_NOT}|lies in|sits in) {_FEW[4]}{_ANY}"
+        ),
+        # arithmetic is the bottleneck
+        rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b",
+        # saturates the tensor cores, runs out of FLOPs
+        (
+            r"\b(?:saturat(?:es?|ed|ing)|max(?:es|ed|ing)? out|exhausts?|runs? out of|short of"
+            rf"|starved (?:of|for)) {_FEW[4]}{_ANY}"
+        ),
+        # the tensor cores are saturated
+        (
+            rf"{_ANY} {_FEW[2]}(?:{_IS}|{_BE_NOT}) {_FEW[2]}"
+            r"(?:saturated|maxed out|exhausted|fully (?:used|utili[sz]ed|loaded|busy))\b"
+        ),
+        # arithmetic dominates, FLOPs dictate latency
+        (
+            rf"{_ANY} {_FEW[3]}(?:dominates?|dictates?|limits?|governs?|determines?|gates?"
+            r"|sets? the pace|holds? \w+ (?:back|up))\b"
+        ),
+        # on the compute side of the roofline
+        rf"{_ANY}[- ](?:bound )?(?:side|regime|roof)\b",
+    )
+)
+_RIDGE: Final = re.compile(
+    r"\b(?:(?P<compute>right|above|past|beyond)|(?P<memory>left|below|under))(?: of)?"
+    r" the (?:ridge|knee)\b",
+    re.IGNORECASE,
+)
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n\s*\n|;\s*")
+_CLAUSE_END: Final = re.compile(
+    r"\s*[,:()—–]\s*|[.!?]+$"
+    r"|\s+(?:but|because|since|while|whereas|although|though|so that|so|which|and|yet)\s+",
+    re.IGNORECASE,
+)
+_LEADING: Final = re.compile(
+    r"(?:(?:and|but|so|because|since|while|whereas|although|though|hence|thus|therefore|yet|that"
+    r"|which means(?: that)?)\s+)+",
+    re.IGNORECASE,
+)
+_DENIAL: Final = re.compile(
+    r"\b(?:not|never|no|neither|nor|cannot|hardly|without|nothing|\w+n['’]t|rather than|instead of"
+    r"|far from|unlike|contrary to|other than|less)\b",
+    re.IGNORECASE,
+)
+_NO_DENIAL: Final = re.compile(r"\bnot (?:only|just|merely)\b|\bno doubt\b", re.IGNORECASE)
+_SUPPOSED: Final = re.compile(
+    r"\b(?:if|whether|unless|until|would|could|might|may|were|assum\w+|suppos\w+|imagine|myth"
+    r"|misconception|mistake\w*|wrong(?:ly)?|belie[fv]\w*|people|often (?:said|claimed|called)"
+    r"|some (?:say|claim|think)|claims? that|said to|seems?|looks?|no evidence|hypothes\w+|suspect"
+    r"|once|when(?:ever)?|only (?:at|for|with|above|beyond|from))\b",
+    re.IGNORECASE,
+)
+_OTHER_BATCH: Final = re.compile(
+    r"\b(?:large|larger|big|bigger|high|higher|huge|enough|many|full|increasing|growing)[- ]"
+    r"(?:enough )?(?:batch\w*|concurren\w+|users|requests|sequences|load)\b"
+    r"|\bat scale\b|\bbatched\b",
+    re.IGNORECASE,
+)
+_AND_ABOVE: Final = re.compile(
+    r"\b(?:above|beyond|over|past|exceed\w*|more than|greater than|at least|upwards?|or more"
+    r"|and (?:above|up)|onwards?)\b|[>≥+]",
+    re.IGNORECASE,
+)
+_PHASES: Final = re.compile(
+    r"\b(?:(?P<prefill>pre-?fill\w*|prompts?|ttft|first[- ]token)"
+    r"|(?P<training>training|fine-?tuning|backward)"
+    r"|(?P<decode>decod\w+|generat\w+|tokens?|tpot|itl|steps?|single[- ](?:stream|user|token)\w*"
+    r"|autoregressive|chat|replies|reply))\b",
+    re.IGNORECASE,
+)
+_SINGLE: Final = re.compile(
+    r"\b(?:single|one)[- ](?:stream|user|request|sequence|token)\b"
+    r"|\bbatch[- ](?:size )?(?:1|one)\b",
+    re.IGNORECASE,
+)
+_ATTENTION: Final = re.compile(r"\b(?:attention|mla|kv)\b", re.IGNORECASE)
+
+
+def read_statement(text: str) -> tuple[Assertion, ...]:
+    """Every limit that a text names, in order. Never raises; offsets are of `text`."""
+    found: list[Assertion] = []
+    for start, end in _pieces(text, 0, len(text), _SENTENCE_END):
+        sentence = text[start:end]
+        regime = parse_context(sentence)
+        for first, last in _pieces(text, start, end, _CLAUSE_END):
+            found += _assertions(text, (start, end), (first, last), regime)
+    return tuple(found)
+
+
+def _pieces(text: str, start: int, end: int, between: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Parts of `text[start:end]` between matches, without the white space around them."""
+    at = start
+    for match in (*between.finditer(text, start, end), None):
+        stop = match.start() if match is not None else end
+        part = text[at:stop]
+        if part.strip():
+            yield at + len(part) - len(part.lstrip()), at + len(part.rstrip())
+        at = match.end() if match is not None else end
+
+
+def _assertions(
+    text: str, sentence: tuple[int, int], clause: tuple[int, int], regime: Regime
+) -> Iterator[Assertion]:
+    """The limits named in one clause, each once."""
+    told: set[Limit] = set()
+    for match in _limits(text, clause):
+        limit = next(limit for limit in Limit if match.groupdict().get(limit.value))
+        if limit in told:
+            continue
+        told.add(limit)
+        before = text[clause[0] : match.end()]
+        lead = _LEADING.match(text, *clause)
+        yield Assertion(
+            limit=limit,
+            phase=_phase(text, sentence, match),
+            start=lead.end() if lead is not None else clause[0],
+            end=clause[1],
+            denied=bool(_DENIAL.search(_NO_DENIAL.sub("", before))),
+            open=_is_open(text[slice(*sentence)], text[sentence[0] : match.end()], regime),
+            batch=regime.batch,
+            context=regime.context_tokens,
+            single_stream=bool(_SINGLE.search(text, *sentence)),
+            about_attention=bool(_ATTENTION.search(text, clause[0], match.end())),
+        )
+
+
+def _limits(text: str, clause: tuple[int, int]) -> list[re.Match[str]]:
+    """Where a form names a limit, in order; of two that overlap the first."""
+    matches = [match for form in (*_FORMS, _RIDGE) for match in form.finditer(text, *clause)]
+    kept: list[re.Match[str]] = []
+    for match in sorted(matches, key=lambda match: (match.start(), -match.end())):
+        if not kept or match.start() >= kept[-1].end():
+            kept.append(match)
+    return kept
+
+
+def _phase(text: str, sentence: tuple[int, int], match: re.Match[str]) -> Phase | None:
+    """The phase named last before the end of the match, else the first one after it."""
+    nearest: str | None = None
+    for mention in _PHASES.finditer(text, *sentence):
+        if mention.start() >= match.end() and nearest is not None:
+            break
+        nearest = mention.lastgroup
+        if mention.start() >= match.end():
+            break
+    match nearest:
+        case "decode" | "prefill" | "training":
+            return nearest
+        case _:
+            return None
+
+
+def _is_open(sentence: str, before: str, regime: Regime) -> bool:
+    """Whether a sentence leaves it open that the limit holds where the proposal is."""
+    if sentence.endswith("?") or _SUPPOSED.search(before) or _OTHER_BATCH.search(sentence):
+        return True
+    batches = [mention for mention in regime.mentions if mention.aspect is Aspect.BATCH]
+    return bool(batches) and (regime.batch is None or bool(_AND_ABOVE.search(sentence)))

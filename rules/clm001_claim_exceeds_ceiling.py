@@ -1,0 +1,143 @@
+"""## What it does
+Flags a claimed speedup of the time per token above the ceiling of what it is claimed for: 1 over
+1 minus the share of the step that the lever touches, or the most tokens a pass can make.
+
+## Why is this bad
+What a lever does not touch stays. Narrower weights leave the KV cache, the 16-bit output head and
+the fixed time per layer, 45 to 100 microseconds that no byte lever removes; so even weights of no
+bytes at all give a finite speedup (Amdahl's law). Above it, something else must have changed.
+
+## Instead
+Claim what the model expects, or name what else changes: the engine, the kernel, the launches.
+
+## When this rule is wrong
+If the baseline is slower than assumed, its time has other shares: state it as `measured`, with the
+engine. Claims on prefill, on one kernel or at another batch are not judged here.
+
+## References
+- Amdahl: Validity of the single processor approach: https://doi.org/10.1145/1465482.1465560
+- Lin et al.: AWQ, measured against byte ratios: https://arxiv.org/abs/2306.00978
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.audit import Audit
+from advisor.evidence import (
+    AttachedClaim,
+    claim_facts,
+    claim_numbers,
+    claims_of,
+    lever_facts,
+)
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.judge import GRACE, ClaimVerdict
+from advisor.levers import Nature
+from advisor.rule import CLAIMS, Rule
+from advisor.wording import factor, factors, milliseconds, percent
+
+RULE = Rule(
+    code="CLM001",
+    name="claim-exceeds-ceiling",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.OVER_CEILING,
+    about=(CLAIMS,),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: quantize
+    weights: int4-g128
+    claim: «8x tokens/s»
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: prune
+    pattern: layers
+    sparsity: 25%
+    storage: removed
+  - kind: quantize
+    weights: fp8
+claim: «12x faster decode»
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: quantize
+    weights: int4-g128
+    claim: 1.9x tokens/s
+""",
+    ),
+)
+
+_BY_KIND = {
+    "quantize": ErrorClass.QUANT_OVER_BYTE_RATIO,
+    "tensor_parallel": ErrorClass.TP_IGNORES_COMM,
+}
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Claims above the ceiling of their levers."""
+    for claim in claims_of(audit):
+        judged = claim.judged
+        if judged.verdict is not ClaimVerdict.IMPOSSIBLE or judged.below_floor:
+            continue
+        if judged.speedup is None or judged.ceiling is None or judged.possible is None:
+            continue
+        if judged.speedup <= GRACE * judged.ceiling or not _is_about_tokens(claim):
+            continue
+        lever = claim.lever
+        known = _BY_KIND.get(lever.lever.kind) if lever is not None else None
+        yield RULE.on_claim(
+            audit,
+            claim,
+            f"{factor(judged.speedup)} is more than {_reason(claim, judged.ceiling)};"
+            f" expected {factors(judged.possible)}",
+            why="what a lever does not touch stays as it is",
+            instead=f"claim {factors(judged.possible)}, or name what else changes",
+            facts=(
+                lever_facts(lever) if lever is not None else claim_facts(judged, judged.possible)
+            ),
+            numbers=claim_numbers(audit, claim),
+            error_class=known or RULE.error_class,
+        )
+
+
+def _is_about_tokens(claim: AttachedClaim) -> bool:
+    """Time per token; throughput only of levers for it, for others make room for a batch."""
+    if claim.judged.metric == "tpot":
+        return True
+    return claim.lever is not None and claim.lever.lever.metric == "throughput"
+
+
+def _reason(claim: AttachedClaim, ceiling: float) -> str:
+    limit = factor(ceiling)
+    if claim.lever is None:
+        return f"the {limit} that all levers together allow"
+    before = claim.lever.before.estimate
+    nature = claim.lever.lever.nature
+    if nature is Nature.TOKENS:
+        return f"the {limit} that a pass can bring if every draft token is accepted"
+    if nature is Nature.HARDWARE:
+        return f"the {limit} that the other hardware allows"
+    if nature in {Nature.BYTES, Nature.FLOPS, Nature.OVERHEAD} and ceiling > 1.0:
+        step = (
+            f"{percent(1.0 - 1.0 / ceiling)} of the {milliseconds(before.expected_ms.mid)} ms step"
+        )
+        return f"it can bring: it touches {step}, so {limit} even at no cost of its own"
+    return f"it can bring: {limit} per token"

@@ -1,0 +1,119 @@
+"""## What it does
+Flags a claimed speedup of quantization or of a packed sparse format that is more than 1.10 times
+the ratio of bytes read before and after.
+
+## Why is this bad
+A memory-bound step gets faster by the bytes it no longer reads, scales and 16-bit parts counted.
+Each format brings its own kernel, better or worse at keeping the bus busy, and that is worth a few
+percent: of 217 published pairs, 95% stay under 1.05 of the byte ratio and the largest is at 1.09.
+What is above comes from something else, mostly a baseline with other kernels or in eager mode.
+
+## Instead
+Compare within one engine, or name the other change and claim it apart.
+
+## When this rule is wrong
+If the baseline's kernel wastes bandwidth, a new one can win that as well. State the baseline as
+`measured` and the bandwidth the new kernel sustains ("if the kernel sustains 95% of bandwidth");
+the limit is then that fraction over the baseline's, times the byte ratio.
+
+## References
+- Frantar et al.: MARLIN, mixed-precision auto-regressive parallel inference:
+  https://arxiv.org/abs/2408.11743
+- Lin et al.: AWQ, activation-aware weight quantization: https://arxiv.org/abs/2306.00978
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.audit import Audit, LeverAudit
+from advisor.evidence import claim_numbers, claims_of, lever_facts
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.judge import GRACE
+from advisor.rule import CLAIMS, Rule
+from advisor.wording import factor, factors, size
+
+RULE = Rule(
+    code="CLM002",
+    name="claim-exceeds-byte-ratio",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.QUANT_OVER_BYTE_RATIO,
+    about=(CLAIMS,),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: 2 x H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: quantize
+    weights: fp8
+    claim: «2.3x tokens/s»
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+weights: fp8
+measured: {tpot: 26 ms}
+levers:
+  - kind: quantize
+    weights: int4-g128
+    claim: 83 tokens/s if the kernel sustains 95% of bandwidth
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: 2 x H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: quantize
+    weights: fp8
+    claim: 1.8x tokens/s
+""",
+    ),
+)
+
+_KINDS = ("quantize.", "prune.unstructured", "prune.2:4", "prune.block")
+_KERNEL_SPREAD = 1.10
+"""The largest of 217 published pairs is at 1.09 of its byte ratio."""
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Claims of byte levers above what the bytes give."""
+    for claim in claims_of(audit):
+        lever, judged = claim.lever, claim.judged
+        if lever is None or not _is_byte_lever(lever) or judged.metric != "tpot":
+            continue
+        if judged.speedup is None or judged.claim is None or judged.possible is None:
+            continue
+        limit = _KERNEL_SPREAD * lever.byte_ratio
+        fraction = judged.claim.conditions.bandwidth_fraction
+        if fraction is not None:
+            limit = max(limit, GRACE * judged.possible.high)
+        if judged.speedup <= limit:
+            continue
+        before, after = lever.before.estimate.bytes.total, lever.after.estimate.bytes.total
+        yield RULE.on_claim(
+            audit,
+            claim,
+            f"bytes fall {factor(lever.byte_ratio)}, {size(before)} to {size(after)} a step;"
+            f" {factor(judged.speedup)} needs something else to change: name it",
+            why="a memory-bound step gets faster by the bytes it no longer reads",
+            instead=f"claim {factors(judged.possible)}, or compare kernels within one engine",
+            facts=lever_facts(lever),
+            numbers={**claim_numbers(audit, claim), "byte_ratio": lever.byte_ratio},
+        )
+
+
+def _is_byte_lever(lever: LeverAudit) -> bool:
+    """Quantization or packed zeros at a memory-bound step, alone in its entry."""
+    kind = lever.lever.machine_kind
+    memory_bound = lever.before.estimate.bound == "memory"
+    alone = not lever.proposed.together
+    return kind.startswith(_KINDS) and memory_bound and alone and lever.moves_fewer_bytes

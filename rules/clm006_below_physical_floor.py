@@ -1,0 +1,124 @@
+"""## What it does
+Flags an absolute time per token or token rate that would need more bandwidth than the devices have.
+
+## Why is this bad
+Every weight that a step uses and every cached key and value must cross the memory bus. Bytes over
+peak bandwidth is a floor that no kernel, engine or clock beats; real steps need 10 to 40% more.
+
+## Instead
+Check what the floor rests on: the format of the weights, the number of devices, the tokens per
+pass. Fewer bytes, more devices or speculation lower it.
+
+## When this rule is wrong
+If several tokens leave a pass (state speculation with its tokens per pass), if the rate counts all
+users of a batch (say "throughput" or "aggregate"), or if the weights are narrower than stated.
+
+## References
+- Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
+- Williams, Waterman, Patterson: Roofline: https://doi.org/10.1145/1498765.1498785
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.alternatives import advice
+from advisor.audit import Audit
+from advisor.evidence import (
+    AttachedClaim,
+    claim_numbers,
+    claims_of,
+    hardware_of,
+    is_stated,
+    step_of_claim,
+)
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.judge import GRACE
+from advisor.rule import CLAIMS, Rule
+from advisor.wording import digits, milliseconds, size
+
+RULE = Rule(
+    code="CLM006",
+    name="below-physical-floor",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.OVER_CEILING,
+    about=(CLAIMS,),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+weights: fp8
+claim: «120 tokens/s for one user»
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: H200
+workload: {phase: decode, batch: 1, context: 2k}
+weights: bf16
+claim: «TPOT of 15 ms»
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: H200
+workload: {phase: decode, batch: 1, context: 2k}
+weights: bf16
+levers:
+  - kind: speculate
+    method: EAGLE-3
+    draft_tokens: 4
+    tokens_per_pass: 2.5
+claim: 20 ms per token
+""",
+    ),
+)
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Absolute claims that the bytes do not allow."""
+    if not is_stated(audit, "model", "hardware"):
+        return
+    for claim in claims_of(audit):
+        claimed_ms = claim.judged.tpot_ms
+        if claimed_ms is None or not claim.judged.below_floor:
+            continue
+        floor_ms = _floor_ms(audit, claim)
+        if claimed_ms * GRACE >= floor_ms:
+            continue
+        step = step_of_claim(audit, claim)
+        have = step.deployment.hardware.bandwidth_gbs * step.deployment.devices
+        need = have * floor_ms / claimed_ms
+        read = size(floor_ms * 1e-3 * have * 1e9)
+        yield RULE.on_claim(
+            audit,
+            claim,
+            f"{milliseconds(claimed_ms)} ms per token needs {need:,.0f} GB/s;"
+            f" {hardware_of(step)} has {have:,.0f}, so {read} take {milliseconds(floor_ms)} ms:"
+            f" {digits(1e3 / floor_ms, 2)} tokens/s at most",
+            why="every byte that a step uses must cross the memory bus",
+            instead=advice(audit),
+            facts=_facts(claim, floor_ms),
+            numbers={**claim_numbers(audit, claim), "needed_gbs": need, "bandwidth_gbs": have},
+        )
+
+
+def _floor_ms(audit: Audit, claim: AttachedClaim) -> float:
+    """The floor per token; without the cache where nobody said how long the context is."""
+    floor_ms = claim.judged.floor_tpot_ms or 0.0
+    if is_stated(audit, "context"):
+        return floor_ms
+    moved = step_of_claim(audit, claim).estimate.bytes
+    return floor_ms * (1.0 - moved.kv_read / moved.total)
+
+
+def _facts(claim: AttachedClaim, floor_ms: float) -> tuple[tuple[str, str], ...]:
+    claimed_ms = claim.judged.tpot_ms or 0.0
+    rates = f"{digits(1e3 / claimed_ms)} tokens/s; floor {digits(1e3 / floor_ms)} tokens/s"
+    return (("claimed", rates),)

@@ -1,0 +1,128 @@
+"""## What it does
+Flags ideas that cut or speed up arithmetic while every byte of weights and KV cache still crosses
+the memory bus: fast matrix multiplication (Strassen, Winograd), a low-rank product multiplied back
+into its full matrix, activations narrowed while the stored weights keep their width.
+
+## Why is this bad
+A decode step at small batch does 1 to 4 FLOP for each byte it reads, against a ridge of 37 to 600
+FLOP/B on current devices. The matrix units wait for memory; work taken off them ends no step
+sooner: alone, at peak, it would take a percent of the step and less.
+
+## Instead
+Move fewer bytes (narrower weights, fewer layers, a packed sparse format with its kernel) or make
+more tokens per pass over the weights (speculation).
+
+## When this rule is wrong
+In prefill and from the crossover batch on, steps are compute-bound and these ideas pay: the rule is
+silent where the model's time moves. A kernel that also removes launches saves fixed time; propose
+that part as `fuse`.
+
+## References
+- Williams, Waterman, Patterson: Roofline, an insightful visual performance model:
+  https://doi.org/10.1145/1498765.1498785
+- Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.alternatives import advice
+from advisor.audit import Audit, LeverAudit
+from advisor.evidence import (
+    arithmetic_of,
+    changes_nothing,
+    lever_facts,
+    lever_numbers,
+    promises_speed,
+    weights_read,
+)
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.rule import Rule
+
+RULE = Rule(
+    code="FLP001",
+    name="flop-only-lever",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.FLOP_CUT,
+    about=("matmul_kernel", "low_rank", "quantize"),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - «kind: matmul_kernel»
+    name: Strassen GEMV
+    claim: 1.14x tokens/s
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - «kind: low_rank»
+    rank: 512
+    storage: multiplied
+    claim: 1.5x decode
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3-8B
+hardware: H100 SXM
+workload: {phase: prefill, batch: 1, context: 2048}
+levers:
+  - kind: matmul_kernel
+    name: Strassen
+    claim: 1.1x TTFT
+""",
+        """\
+rooflint: 1
+model: Llama-3-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: low_rank
+    rank: 1024
+    storage: factored
+""",
+    ),
+)
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Levers on arithmetic that leave a step's bytes and time."""
+    for lever in audit.levers:
+        if not (_cuts_work(lever) and changes_nothing(lever) and promises_speed(lever)):
+            continue
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"{lever.lever.label} takes work off the arithmetic, but all"
+            f" {weights_read(lever.after)} of weights are still read; arithmetic takes"
+            f" {arithmetic_of(lever.before)}",
+            why="at small batch the matrix units wait for memory",
+            instead=advice(audit),
+            facts=lever_facts(lever),
+            numbers=lever_numbers(lever),
+            error_class=_class(lever),
+        )
+
+
+def _cuts_work(lever: LeverAudit) -> bool:
+    return lever.lever.kind in RULE.about and (lever.flops_saved > 0 or _narrows(lever))
+
+
+def _narrows(lever: LeverAudit) -> bool:
+    """Whether it multiplies in narrower activations."""
+    return lever.after.deployment.activations != lever.before.deployment.activations
+
+
+def _class(lever: LeverAudit) -> ErrorClass:
+    return ErrorClass.ACTIVATION_QUANT if _narrows(lever) else ErrorClass.FLOP_CUT

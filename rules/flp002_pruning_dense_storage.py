@@ -1,0 +1,145 @@
+"""## What it does
+Flags pruning whose zeros stay in dense tensors: unstructured, 2:4 or block patterns, channels,
+layers or experts that are set to zero or masked but still stored, and so still read.
+
+## Why is this bad
+A dense kernel streams zeros like any other value. Bytes per token stay as they are, and at small
+batch the time follows the bytes. Masks that live beside the weights (torch.nn.utils.prune keeps
+them until `remove`) are read as well and make the step slower. Dense GEMMs skip no zeros either, so
+prefill gains as little.
+
+## Instead
+Take what is pruned out of the tensors (layers, whole channels), store it in a packed format that a
+named kernel streams (2:4 in Sparse-Marlin layout, a bitmap with SpInfer), or quantize.
+
+## When this rule is wrong
+Where a later export packs or removes the zeros before serving: state the storage that is served
+(`storage: removed`, `2:4-packed`, `bitmap`), not the one of training.
+
+## References
+- PyTorch torchao: sparsity overview: https://docs.pytorch.org/ao/stable/sparsity.html
+- PyTorch pruning tutorial, masks and remove:
+  https://docs.pytorch.org/tutorials/intermediate/pruning_tutorial.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.alternatives import advice
+from advisor.audit import Audit, LeverAudit
+from advisor.evidence import (
+    lever_facts,
+    lever_numbers,
+    per_step,
+    promises_any_speed,
+    promises_bytes,
+    weights_read,
+)
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.levers.prune import Prune
+from advisor.rule import Rule
+from advisor.wording import percent, size
+
+RULE = Rule(
+    code="FLP002",
+    name="pruning-dense-storage",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.PRUNING_DENSE_STORAGE,
+    about=("prune",),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: 2 x H100 SXM
+workload: {phase: decode, batch: 1, context: 4096}
+weights: fp8
+levers:
+  - «kind: prune»
+    pattern: unstructured
+    sparsity: 30%
+    storage: dense
+    claim: 30% lower latency
+""",
+        """\
+rooflint: 1
+model: Mistral-7B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - «kind: prune»
+    pattern: "2:4"
+    storage: masked
+    claim: 1.6x tokens/s
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: RTX 4090
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: prune
+    pattern: layers
+    sparsity: 25%
+    storage: removed
+    claim: 1.3x
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: RTX 4090
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: prune
+    sparsity: 60%
+    storage: bitmap
+    kernel: SpInfer
+    claim: 1.4x
+""",
+    ),
+)
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Pruned parts that are still stored and so still read."""
+    for lever in audit.levers:
+        idea = lever.lever
+        if not isinstance(idea, Prune) or idea.pattern in {"heads", "kv_tokens"}:
+            continue
+        stays = idea.keeps_dense_bytes and not lever.moves_fewer_bytes
+        if not stays or not (promises_any_speed(lever) or promises_bytes(lever)):
+            continue
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"{_zeroed(idea)}, but {_still_read(lever)}",
+            why="dense kernels stream zeros like any other value",
+            instead=advice(audit, "store what is left in a packed format with its kernel"),
+            facts=lever_facts(lever),
+            numbers=lever_numbers(lever),
+            error_class=(ErrorClass.SPARSITY_24 if idea.pattern == "2:4" else RULE.error_class),
+        )
+
+
+def _zeroed(idea: Prune) -> str:
+    if idea.pattern == "2:4":
+        return "two of every four weights are zero"
+    part = {"channels": "MLP channels", "layers": "layers", "experts": "experts"}
+    what = part.get(idea.pattern, "weights")
+    share = percent(idea.fraction) if idea.fraction is not None else "part"
+    return f"{share} of the {what} are zero"
+
+
+def _still_read(lever: LeverAudit) -> str:
+    before, after = lever.before.estimate.bytes.weights, lever.after.estimate.bytes.weights
+    when = per_step(lever.before).removeprefix("GB/")
+    if after > 1.005 * before:
+        return (
+            f"all {size(before)} are still read for every {when},"
+            f" and {size(after - before)} of masks beside them"
+        )
+    return f"all {weights_read(lever.after)} are still read for every {when}"

@@ -1,0 +1,147 @@
+"""## What it does
+Flags attention heads that are masked or gated to zero while their projections stay in the tensors,
+and query heads removed with a claim on the KV cache whose KV heads all stay.
+
+## Why is this bad
+A mask multiplies by zero after the bytes have moved: q, k, v and output projections are read
+whole, and keys and values of every head stay in the cache. With grouped-query attention the cache
+depends on the KV heads alone, so removing query heads leaves it as it was. And even removed heads
+save only attention's part of the bytes, about a fifth of a Llama.
+
+## Instead
+Slice the heads out of the q and output projections and remove whole KV groups, so that
+`num_attention_heads` and `num_key_value_heads` both fall.
+
+## When this rule is wrong
+If the served checkpoint is sliced after the masks were learned, say `storage: removed`, with
+`kv_heads` for the KV heads that are left.
+
+## References
+- Michel, Levy, Neubig: Are sixteen heads really better than one?: https://arxiv.org/abs/1905.10650
+- Ainslie et al.: GQA, training generalized multi-query transformer models:
+  https://arxiv.org/abs/2305.13245
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.alternatives import advice, gain_of, told
+from advisor.audit import Audit, LeverAudit
+from advisor.evidence import (
+    claimed_words,
+    lever_facts,
+    lever_numbers,
+    per_step,
+    promises_any_speed,
+    promises_bytes,
+    weights_read,
+)
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.levers.prune import Prune
+from advisor.rule import Rule
+from advisor.wording import percent, size
+
+RULE = Rule(
+    code="FLP003",
+    name="masked-heads",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.SPARSE_HEADS,
+    about=("prune",),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-2-7B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - «kind: prune»
+    pattern: heads
+    sparsity: 30%
+    storage: masked
+    claim: 30% more tokens/s
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 16, context: 32768}
+levers:
+  - «kind: prune»
+    pattern: heads
+    sparsity: 25%
+    storage: removed
+    claim: 25% less KV cache memory
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 16, context: 32768}
+levers:
+  - kind: prune
+    pattern: heads
+    sparsity: 25%
+    kv_heads: 6
+    storage: removed
+    claim: 25% less KV cache memory
+""",
+    ),
+)
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Heads that are only masked, and query heads removed for the sake of a cache that stays."""
+    for lever in audit.levers:
+        idea = lever.lever
+        if not isinstance(idea, Prune) or idea.pattern != "heads":
+            continue
+        if idea.keeps_dense_bytes and not lever.moves_fewer_bytes:
+            if promises_any_speed(lever) or promises_bytes(lever):
+                yield _masked(audit, lever, idea)
+        elif idea.storage is not None and _kv_stays(lever):
+            yield _query_heads_only(audit, lever, idea)
+
+
+def _masked(audit: Audit, lever: LeverAudit, idea: Prune) -> Finding:
+    when = per_step(lever.before).removeprefix("GB/")
+    removed = gain_of(lever.before, idea.model_copy(update={"storage": "removed"}))
+    return RULE.on_lever(
+        audit,
+        lever,
+        f"{_share(idea)} of the heads are multiplied by zero after their projections"
+        f" were read: all {weights_read(lever.after)} still move for every {when}",
+        why="a mask acts after the bytes have moved, and keys and values of every head stay",
+        instead=advice(audit, told("heads taken out of the tensors", removed)),
+        facts=lever_facts(lever),
+        numbers=lever_numbers(lever),
+    )
+
+
+def _kv_stays(lever: LeverAudit) -> bool:
+    cached = (lever.before.estimate.bytes.kv_read, lever.after.estimate.bytes.kv_read)
+    about_cache = promises_bytes(lever) and "kv" in claimed_words(lever)
+    return about_cache and cached[1] >= 0.98 * cached[0]
+
+
+def _query_heads_only(audit: Audit, lever: LeverAudit, idea: Prune) -> Finding:
+    attention = lever.before.deployment.model.attention
+    heads = f"all {attention.kv_heads} KV heads" if attention is not None else "the KV heads"
+    return RULE.on_lever(
+        audit,
+        lever,
+        f"{_share(idea)} of the query heads gone leaves {heads}, so the step still reads"
+        f" {size(lever.after.estimate.bytes.kv_read)} of KV cache",
+        why="with grouped-query attention the cache depends on the KV heads alone",
+        instead="remove whole KV groups: kv_heads below the number the model has",
+        facts=lever_facts(lever),
+        numbers=lever_numbers(lever),
+    )
+
+
+def _share(idea: Prune) -> str:
+    return percent(idea.fraction) if idea.fraction is not None else "part"

@@ -1,0 +1,139 @@
+"""## What it does
+Flags a move to hardware with more FLOP/s but not the bandwidth to match, proposed for decode at a
+batch where the step is memory-bound.
+
+## Why is this bad
+Below the ridge, time follows bytes over bandwidth. From an A100 SXM to an L40S FP16 arithmetic
+grows 1.16x and bandwidth falls to 0.42x: a token takes twice as long. An H100 PCIe has 2.4 times
+the arithmetic of an A100 SXM and the same 2.0 TB/s.
+
+## Instead
+Compare GB/s (and capacity) first. Sell the FLOP/s for what is compute-bound: prefill, large
+batches.
+
+## When this rule is wrong
+For a prefill pool, for batches beyond the crossover, and where the new devices are chosen for
+price or memory: state that as the claim. The rule is silent where bandwidth grows and the claim
+follows it (H100 to H200, A100 to H100 SXM at 1.6x).
+
+## References
+- NVIDIA L40S product page: https://www.nvidia.com/en-us/data-center/l40s/
+- NVIDIA H100 product page: https://www.nvidia.com/en-us/data-center/h100/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.audit import Audit, LeverAudit, Step
+from advisor.evidence import (
+    claimed_over,
+    hardware_of,
+    lever_facts,
+    lever_numbers,
+    promises_speed,
+)
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.judge import GRACE
+from advisor.rule import Rule
+from advisor.wording import factor
+
+RULE = Rule(
+    code="FLP004",
+    name="more-flops-hardware",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.PEAK_TFLOPS,
+    about=("hardware",),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - «kind: hardware»
+    hardware: L40S
+    claim: 1.2x decode
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - «kind: hardware»
+    hardware: H100 PCIe
+    claim: 2.4x tokens/s
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: hardware
+    hardware: H100 SXM
+    claim: 1.6x decode
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: hardware
+    hardware: H200
+    claim: 1.4x
+""",
+    ),
+)
+
+_OUT_OF_PROPORTION = 1.2
+"""FLOP/s that grow this much more than bandwidth are what the move is about."""
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Moves to hardware whose arithmetic grows and whose bandwidth does not keep up."""
+    for lever in audit.levers:
+        if lever.lever.kind != "hardware" or not promises_speed(lever):
+            continue
+        before, after = lever.before, lever.after
+        if "compute" in {before.estimate.bound, after.estimate.bound}:
+            continue
+        flops = _flops(after, before.estimate.math) / _flops(before, before.estimate.math)
+        bandwidth = _bandwidth(after) / _bandwidth(before)
+        wrong = claimed_over(lever, bandwidth) or bandwidth < GRACE
+        if flops <= _OUT_OF_PROPORTION * bandwidth or not wrong:
+            continue
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"{hardware_of(after)}: {factor(flops)} the {before.estimate.math} FLOP/s of"
+            f" {hardware_of(before)} but {factor(bandwidth)} the bandwidth, which sets decode at"
+            f" batch {before.deployment.batch}",
+            why="below the ridge time follows bytes over bandwidth",
+            instead="compare GB/s first; use the FLOP/s for prefill or large batches",
+            facts=(_parts(lever), *lever_facts(lever)),
+            numbers={
+                **lever_numbers(lever),
+                "flops_ratio": flops,
+                "bandwidth_ratio": bandwidth,
+            },
+        )
+
+
+def _flops(step: Step, math: str) -> float:
+    return (step.deployment.hardware.peak_flops(math) or 0.0) * step.deployment.devices or 1.0
+
+
+def _bandwidth(step: Step) -> float:
+    return step.deployment.hardware.bandwidth_gbs * step.deployment.devices
+
+
+def _parts(lever: LeverAudit) -> tuple[str, str]:
+    one, other = _bandwidth(lever.before), _bandwidth(lever.after)
+    return ("bandwidth", f"{one:,.0f} -> {other:,.0f} GB/s")

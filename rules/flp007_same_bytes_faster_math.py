@@ -1,0 +1,123 @@
+"""## What it does
+Flags faster arithmetic on the same stored bytes, proposed for decode: a GEMM nearer the peak, a
+higher peak, another math mode (TF32, FP16 accumulation), matrix units or an NPU on the same memory.
+
+## Why is this bad
+At small batch each weight is used once or a few times after it is read. The multiplication is
+hidden behind the read, so making it faster ends no step sooner. A rate measured at M = 4096 says
+nothing about M = 1.
+
+## Instead
+Store fewer bits per weight, or claim the gain where the arithmetic is the limit: prefill, large
+batches, time to first token.
+
+## When this rule is wrong
+A kernel made for few tokens (a GEMV, split-K, Marlin) can gain by sustaining more bandwidth than
+the one in use, never more than the floor allows: name it, and claim the bandwidth. Storing FP16
+where FP32 was stored halves the bytes: propose that as `quantize`.
+
+## References
+- NVIDIA: Matrix multiplication background, math and memory bounds:
+  https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
+- Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.alternatives import advice
+from advisor.audit import Audit
+from advisor.evidence import (
+    arithmetic_of,
+    changes_nothing,
+    hardware_of,
+    lever_facts,
+    lever_numbers,
+    per_step,
+    promises_speed,
+    weights_read,
+)
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.rule import Rule
+
+RULE = Rule(
+    code="FLP007",
+    name="same-bytes-faster-math",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.FASTER_MATMUL,
+    about=("matmul_kernel",),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: 2 x H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+weights: fp8
+levers:
+  - «kind: matmul_kernel»
+    name: persistent FP8 GEMM
+    peak: 1.4 PFLOP/s
+    claim: another 1.5x on decode
+""",
+        """\
+rooflint: 1
+model: Llama-2-7B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 1024}
+levers:
+  - «kind: matmul_kernel»
+    name: INT8 tensor cores, weights cast on the fly
+    speedup: 2x
+    claim: 2x tokens/s
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2048}
+levers:
+  - kind: matmul_kernel
+    name: FP8 GEMM
+    peak: 1.4 PFLOP/s
+    claim: 1.4x lower TTFT
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 512, context: 256}
+levers:
+  - kind: matmul_kernel
+    name: better GEMM
+    speedup: 1.2x
+    claim: 1.1x throughput
+""",
+    ),
+)
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Faster arithmetic where the step waits for bytes."""
+    for lever in audit.levers:
+        faster = lever.lever.kind == "matmul_kernel" and not lever.flops_saved
+        if not (faster and changes_nothing(lever) and promises_speed(lever)):
+            continue
+        deployment = lever.before.deployment
+        bandwidth = deployment.hardware.bandwidth_gbs * deployment.devices
+        when = per_step(lever.before).removeprefix("GB/")
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"every {when} still reads {weights_read(lever.after)} of weights at"
+            f" {bandwidth:,.0f} GB/s ({hardware_of(lever.before)}); arithmetic takes"
+            f" {arithmetic_of(lever.before)}",
+            why="at small batch the multiplication hides behind the read",
+            instead=advice(audit),
+            facts=lever_facts(lever),
+            numbers=lever_numbers(lever),
+        )

@@ -1,0 +1,172 @@
+"""## What it does
+Flags a diagnosis that says decode waits for arithmetic where the model's numbers say it waits for
+memory, or for the fixed time of its kernels.
+
+## Why is this bad
+At batch B a decode step does about 2 x B FLOP for each weight it reads. Devices do 37 to 600 FLOP
+in the time of one byte, so the step is far on the memory side of the roofline until B comes near
+the crossover. Low utilisation of the matrix units is the symptom, not the cause. Every lever that
+follows from the wrong diagnosis (fewer FLOPs, a faster GEMM, more TFLOPS) gains nothing.
+
+## Instead
+Count the bytes per token, compare with the measured time, and cite the intensity and the ridge.
+
+## When this rule is wrong
+Prefill is compute-bound, and decode can be: at a batch beyond the crossover and short context, with
+latent attention (MLA) on a part with a low ridge, on CPUs with little arithmetic. State the batch;
+a sentence that names its own batch or context is judged there.
+
+## References
+- Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
+- Williams, Waterman, Patterson: Roofline: https://doi.org/10.1145/1498765.1498785
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.alternatives import advice, at
+from advisor.audit import Audit, Step
+from advisor.evidence import arithmetic_of, bound_of, is_stated
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.rule import STATEMENTS, Rule
+from advisor.statements import Assertion, Limit, read_statement
+from advisor.wording import digits, milliseconds, size
+
+RULE = Rule(
+    code="TXT001",
+    name="decode-called-compute-bound",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.DECODE_CALLED_COMPUTE_BOUND,
+    about=(STATEMENTS,),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+weights: fp8
+diagnosis: «decode is limited by how quickly the tensor cores get through them»
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 4, context: 2k}
+diagnosis:
+  - prefill is compute-bound
+  - «single-stream decode saturates the tensor cores»
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: 4 x H20
+workload: {phase: decode, batch: 128, context: 256}
+diagnosis: decode is compute-bound
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+diagnosis:
+  - decode is memory-bound, not compute-bound
+  - prefill is compute-bound
+""",
+        """\
+rooflint: 1
+model: DeepSeek-V3
+hardware: 8 x H20
+workload: {phase: decode, context: 4k}
+diagnosis: MLA decode is compute-bound on H20
+""",
+    ),
+)
+
+_MINOR = 0.25
+"""A step of which arithmetic is less than this waits for something else, efficiencies aside."""
+_NEAR_CROSSOVER = 0.7
+"""Arithmetic reaches less of its peak than memory does: linear layers cross over sooner."""
+_LOW_RIDGE = 60.0
+"""FLOP/B below which an unstated batch may well be beyond the crossover."""
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Sentences that call a memory-bound decode compute-bound."""
+    for index, sentence in enumerate(audit.diagnosis):
+        for assertion in read_statement(sentence.text):
+            if not _says_compute_bound(assertion):
+                continue
+            step = at(audit, assertion.batch, assertion.context)
+            estimate = step.estimate
+            if _waits_for_arithmetic(step) or _may_hold(audit, step, assertion):
+                continue
+            span = assertion.place_in(sentence.text, sentence.span, audit.proposal.source)
+            yield RULE.on_statement(
+                audit,
+                index,
+                span,
+                _message(audit, step),
+                why="the matrix units wait for the bytes",
+                instead=advice(audit),
+                facts=(("numbers", _numbers(step)),),
+                numbers={
+                    "intensity_flop_per_byte": estimate.intensity,
+                    "ridge_flop_per_byte": estimate.ridge,
+                    "compute_share": estimate.shares.compute,
+                    "step_bytes": estimate.bytes.total,
+                    "floor_ms": estimate.floor_ms,
+                    "crossover_batch": estimate.crossover_batch,
+                },
+            )
+            break
+
+
+def _says_compute_bound(assertion: Assertion) -> bool:
+    return (
+        assertion.limit is Limit.COMPUTE
+        and assertion.phase != "prefill"
+        and not assertion.denied
+        and not assertion.open
+    )
+
+
+def _waits_for_arithmetic(step: Step) -> bool:
+    """Whether arithmetic is a good part of the step, or all of its linear layers."""
+    estimate = step.estimate
+    crossing = step.ledger.tokens >= _NEAR_CROSSOVER * estimate.crossover_batch
+    return crossing or estimate.bound == "compute" or estimate.shares.compute >= _MINOR
+
+
+def _may_hold(audit: Audit, step: Step, assertion: Assertion) -> bool:
+    """Whether the sentence may be about a batch that nobody stated, or about latent attention."""
+    attention = step.deployment.model.attention
+    latent = attention is not None and attention.is_latent
+    stated = assertion.batch is not None or is_stated(audit, "batch")
+    if latent and (assertion.about_attention or not stated):
+        return True
+    return not stated and not assertion.single_stream and step.estimate.ridge < _LOW_RIDGE
+
+
+def _message(audit: Audit, step: Step) -> str:
+    estimate, batch = step.estimate, step.deployment.batch
+    assumed = "" if is_stated(audit, "batch") else " (not stated)"
+    gap = estimate.ridge / estimate.intensity
+    return (
+        f"at batch {batch}{assumed} the step does {digits(estimate.intensity, 2)} FLOP/B against a"
+        f" ridge of {digits(estimate.ridge)}, {digits(gap, 2)} times too little to wait for"
+        f" arithmetic, which takes {arithmetic_of(step)}"
+    )
+
+
+def _numbers(step: Step) -> str:
+    estimate = step.estimate
+    return (
+        f"{size(estimate.bytes.total)} and {digits(estimate.flops / 1e9)} GFLOP a step, floor"
+        f" {milliseconds(estimate.floor_ms)} ms, {bound_of(estimate)}; linear layers are"
+        f" compute-bound from batch {estimate.crossover_batch:,.0f}"
+    )
