@@ -1,8 +1,8 @@
 """Write every generated file of the repository: `python docs/generate.py [--check]`.
 
-Generated are the compiled catalogs, the index of the rules and the command output that README.md shows. Each producer
-returns the contents of its files by path; with `--check` nothing is written and the names of the
-stale files are an error.
+Generated are the compiled catalogs, the index of the rules and the command output that README.md
+shows. Each producer returns the contents of its files by path; with `--check` nothing is written
+and the names of the stale files are an error.
 """
 
 from __future__ import annotations
