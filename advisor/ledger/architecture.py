@@ -8,11 +8,13 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from advisor.ledger.families.decoder import read_decoder
+from advisor.ledger.families.decoder import count_layers, read_decoder
 from advisor.ledger.families.family import Family
 from advisor.ledger.families.index import FAMILY_MODULES
 from advisor.ledger.families.keys import Keys, UnsupportedModelError
 from advisor.ledger.families.multimodal import MULTIMODAL, TEXT_DEFAULTS, Multimodal
+from advisor.ledger.quantization import Quantizer, find_rules
+from advisor.ledger.quantization_methods import Rules
 from advisor.ledger.shapes import Architecture, Tensor
 
 if TYPE_CHECKING:
@@ -26,8 +28,15 @@ _FROM_OUTSIDE: Final = (_TIE, "dtype", "torch_dtype")
 """Keys of the outer config that speak of the text model."""
 
 
-def read_architecture(config: Mapping[str, object], *, name: str) -> Architecture:
+def read_architecture(
+    config: Mapping[str, object],
+    *,
+    name: str,
+    quantization: Mapping[str, object] | None = None,
+) -> Architecture:
     """Describe the model of a Hugging Face config.json, tensor by tensor.
+
+    `quantization` is the content of a hf_quant_config.json that stands beside the config.
 
     Raises:
         UnsupportedModelError: unknown model_type, unknown structural keys, or a value that is
@@ -37,9 +46,11 @@ def read_architecture(config: Mapping[str, object], *, name: str) -> Architectur
     model_type = model_type_of(config)
     nested = any(isinstance(config.get(key), Mapping) for key in _TEXT_KEYS)
     if model_type in MULTIMODAL and (nested or model_type not in FAMILY_MODULES):
-        return _read_multimodal(config, model_type, MULTIMODAL[model_type], name)
+        rules = find_rules(config, model_type, quantization)
+        return _read_multimodal(config, model_type, MULTIMODAL[model_type], name, rules)
     family = find_family(model_type)
-    return read_decoder(Keys(config, model_type, defaults=family.defaults), family, name)
+    keys = Keys(config, model_type, defaults=family.defaults)
+    return _read_stored(keys, family, name, find_rules(config, model_type, quantization))
 
 
 def model_type_of(config: Mapping[str, object]) -> str:
@@ -73,8 +84,23 @@ def find_family(model_type: str) -> Family:
     return families[model_type]
 
 
+def _read_stored(keys: Keys, family: Family, name: str, rules: Rules | None) -> Architecture:
+    """A decoder, its tensors in the formats of the checkpoint's own quantization."""
+    if rules is None:
+        return read_decoder(keys, family, name)
+    quantizer = Quantizer(rules, count_layers(keys, family), keys.model_type)
+    model = read_decoder(keys, family, name, quantizer.layer)
+    return replace(
+        model, tensors=quantizer.outer(model.tensors), quantization=quantizer.format_name
+    )
+
+
 def _read_multimodal(
-    config: Mapping[str, object], model_type: str, shape: Multimodal, name: str
+    config: Mapping[str, object],
+    model_type: str,
+    shape: Multimodal,
+    name: str,
+    rules: Rules | None,
 ) -> Architecture:
     """The text model, with its towers beside it."""
     outer = Keys(config, model_type)
@@ -87,7 +113,7 @@ def _read_multimodal(
     keys = Keys(text, text_type, defaults={**nested, **family.defaults}, where=where)
     if not where:  # a flat config: the text's keys stand beside the tower's
         keys.ignore(*(key for key, _ in shape.towers), *shape.ignored)
-    model = read_decoder(keys, family, name)
+    model = _read_stored(keys, family, name, rules)
     towers, note = _read_towers(outer, shape, model.hidden)
     if where:
         outer.refuse_nested(*_TEXT_KEYS, *(key for key, _ in shape.towers))

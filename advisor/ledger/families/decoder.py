@@ -7,7 +7,7 @@ some of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -165,9 +165,9 @@ def read_moe(keys: Keys, experts: Experts) -> Block:
     hidden = keys.size("hidden")
     source = keys.nested(experts.nested, keys.model_type) if experts.nested else keys
     given = [role for role in experts.width if source.has(role)]
-    width = source.size(given[0] if given else experts.width[0])
+    width = source.uniform_size(given[0] if given else experts.width[0])
     count = source.size("experts")
-    top_k = source.size("top_k")
+    top_k = source.uniform_size("top_k")
     if top_k > count:
         raise source.error(
             f"a token cannot go to {top_k} of {count} experts", "num_experts_per_tok"
@@ -175,7 +175,7 @@ def read_moe(keys: Keys, experts: Experts) -> Block:
     if experts.shared_width:
         shared = source.size(experts.shared_width, minimum=0)
     else:
-        shared = width * source.size("shared_experts", default=0, minimum=0)
+        shared = width * source.uniform_size("shared_experts", default=0, minimum=0)
     latent = source.size(experts.latent, default=0, minimum=0) if experts.latent else 0
     return blocks.moe(
         hidden,
@@ -249,8 +249,17 @@ def has_experts(keys: Keys, family: Family) -> bool:
     return source.has("experts") and source.size("experts", minimum=0) > 1
 
 
-def read_layers(keys: Keys, family: Family, layers: int) -> tuple[Layer, ...]:
-    """All layers, grouped."""
+LayerStore = Callable[[int, Layer], Layer]
+
+
+def _same(layer: Layer) -> Layer:
+    return layer
+
+
+def read_layers(
+    keys: Keys, family: Family, layers: int, store: LayerStore | None
+) -> tuple[Layer, ...]:
+    """All layers, grouped; `store` says how the checkpoint stores the layer of an index."""
     mixers = layer_kinds(keys, family, layers)
     routed = (False,) * layers
     if has_experts(keys, family):
@@ -259,7 +268,11 @@ def read_layers(keys: Keys, family: Family, layers: int) -> tuple[Layer, ...]:
     def build(kind: tuple[str, bool]) -> Layer:
         return read_layer(keys, family, kind[0], routes=kind[1])
 
-    return blocks.group(tuple(zip(mixers, routed, strict=True)), build)
+    kinds = tuple(zip(mixers, routed, strict=True))
+    if store is None:
+        return blocks.group(kinds, build)
+    built = {kind: build(kind) for kind in dict.fromkeys(kinds)}
+    return blocks.group(tuple(store(i, built[kind]) for i, kind in enumerate(kinds)), _same)
 
 
 def mtp_tensors(keys: Keys, family: Family, vocabulary: int) -> tuple[Tensor, ...]:
@@ -371,12 +384,14 @@ def count_layers(keys: Keys, family: Family) -> int:
     return keys.size("layers")
 
 
-def read_decoder(keys: Keys, family: Family, name: str) -> Architecture:
+def read_decoder(
+    keys: Keys, family: Family, name: str, store: LayerStore | None = None
+) -> Architecture:
     """A decoder-only model, tensor by tensor."""
     hidden = keys.size("hidden")
     count = count_layers(keys, family)
     vocabulary = keys.size("vocabulary")
-    layers = read_layers(keys, family, count)
+    layers = read_layers(keys, family, count, store)
     tensors = outer_tensors(keys, family, hidden, vocabulary)
     if family.extra_tensors is not None:
         tensors += family.extra_tensors(keys)

@@ -249,10 +249,12 @@ FAMILIES: Final[Mapping[str, Family]] = {
         mtp=Mtp(),
     ),
     "hunyuan_v1_moe": Family(
+        defaults={"shared_experts": 1},
         qkv_bias=ATTENTION_BIAS,
         o_bias=ATTENTION_BIAS,
         qk_norm="head",
-        experts=Experts(width=_INTERMEDIATE, shared_width="intermediate"),
+        experts=Experts(),
+        ignored=("use_qk_norm", "use_mixed_mlp_moe", "attention_head_dim"),
     ),
     "exaone_moe": Family(
         defaults={"first_k_dense_replace": 1, "num_shared_experts": 1},

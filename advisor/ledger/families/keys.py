@@ -102,6 +102,13 @@ class Keys:
         key, value = self._find(role)
         return None if value is None else self._whole(value, key, role, minimum)
 
+    def uniform_size(self, role: str, default: int | None = None, *, minimum: int = 1) -> int:
+        """A whole number that the config may repeat in a list, once a layer."""
+        key, value = self._find(role)
+        if isinstance(value, list | tuple) and len({repr(item) for item in value}) == 1:
+            return self._whole(value[0], key, role, minimum)
+        return self.size(role, default, minimum=minimum)
+
     def _whole(self, value: object, key: str, role: str, minimum: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(f"{key} must be a whole number, not {_shown(value)}", key)

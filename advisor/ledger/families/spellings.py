@@ -36,7 +36,12 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
         "moe_k",
     ),
     "expert_width": ("moe_intermediate_size",),
-    "shared_experts": ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts"),
+    "shared_experts": (
+        "n_shared_experts",
+        "num_shared_experts",
+        "moe_num_shared_experts",
+        "num_shared_expert",
+    ),
     "layer_types": ("layer_types", "layers_block_type"),
     "mtp_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"),
     "n_groups": ("n_groups", "mamba_num_groups"),
