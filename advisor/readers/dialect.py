@@ -63,14 +63,12 @@ FIELDS: Final = MappingProxyType(
 
 def read_proposal(root: MapNode, problems: Problems) -> Proposal | None:
     """One document as a proposal; None where it is written for another version."""
-    entries: dict[str, Entry] = {}
-    for entry in root.entries:
-        if entry.key.text in FIELDS:
-            entries[entry.key.text] = entry
-        elif not entry.key.text.startswith("x-"):
-            unknown_key(entry, "in a proposal", FIELDS, problems, meant=meant.FIELDS)
+    entries = {entry.key.text: entry for entry in root.entries}
     if not _is_this_version(entries.get("rooflint"), problems):
         return None
+    for name, entry in entries.items():
+        if name not in FIELDS and not name.startswith("x-"):
+            unknown_key(entry, "in a proposal", FIELDS, problems, meant=meant.FIELDS)
     return _Document(entries, problems).proposal(root.span)
 
 

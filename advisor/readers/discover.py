@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -141,6 +140,8 @@ def _listed_by_git(folder: str) -> list[str | OSError] | None:
 
 def _git(folder: str, *arguments: str) -> bytes | None:
     """What git says in a folder; None where it fails, says no, or is not there."""
+    import subprocess  # noqa: PLC0415 - only folders need it
+
     # A repository's own settings could name a program to run; variables another repository.
     safe = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
     outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

@@ -127,6 +127,10 @@ def quantity_of(
     scalar = _scalar(node, field, problems, "an amount", first)
     if scalar is None:
         return None
+    if len(scalar.text) > MAX_NAME:
+        message = f"{field} is {len(scalar.text):,} characters long"
+        problems.add("E905", scalar.span, message, instead=f"write {field}: {first}")
+        return None
     try:
         return parse_quantity(scalar.value, dimension, unit=unit)
     except QuantityError as error:

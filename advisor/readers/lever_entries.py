@@ -141,7 +141,7 @@ def _read_kind(entry: Entry, problems: Problems) -> str:
         return ""
     text = entry.value.text
     kind = _kind_named(text)
-    if kind:
+    if kind or problems.full:
         return kind
     word = _folded(text)
     # `quantize.weights.int4` and `prune.heads.mask` say more than a kind does.
@@ -223,9 +223,9 @@ def _report(
     cause = detail.get("ctx", {}).get("error")
     if name in refused or (not name and refused):
         return  # it is missing because what was given could not be read, which is reported
-    entry = entries.get(name)
+    entry = entries.get(name) if name else None
     if entry is None:
-        needs = str(cause) if cause is not None else f"{kind} needs {name}"
+        needs = str(cause) if cause is not None else f"a {kind} lever needs {name}"
         example = f"write {name}: {_example(name, fields[name])}" if name else ""
         problems.add("E911", named.pair, needs, instead=example)
         return

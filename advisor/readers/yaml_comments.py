@@ -15,7 +15,8 @@ from advisor.readers import Comment
 from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode, compose
 from advisor.source import Source, Span
 
-_COMMENT: Final = re.compile(r"(?:(?<=\s)|^)#[^\n\r]*rooflint:[^\n\r]*", re.MULTILINE)
+_COMMENT: Final = re.compile(r"(?:(?<=\s)|^)#[^\n\r]*", re.MULTILINE)
+_MARK: Final = "rooflint:"
 
 
 def comments(source: Source) -> tuple[Comment, ...]:
@@ -41,19 +42,14 @@ def comments(source: Source) -> tuple[Comment, ...]:
             held.append(node.span if is_block else node.outer)
             if is_block:
                 opens[line] = node.outer.end
-    held.sort()
     lines = sorted(begins)
-    starts = [span.start for span in held]
     found: list[Comment] = []
-    for match in _COMMENT.finditer(source.text, 0, end):
-        at = bisect_right(starts, match.start()) - 1
-        if at >= 0 and held[at].end > match.start():
-            continue
-        line = source.position(match.start()).line
+    for comment in _outside(source.text, end, sorted(held)):
+        line = source.position(comment.start).line
         first = source.offset(line, 1)
         stop = first + len(source.line(line))
-        words = Span(match.start() + 1, match.start() + len(match[0].rstrip()))
-        if source.text[first : match.start()].strip():
+        words = Span(comment.start + 1, comment.end)
+        if source.text[first : comment.start].strip():
             found.append(Comment(words, Span(first, max(stop, opens.get(line, 0)))))
             continue
         after = bisect_right(lines, line)
@@ -62,6 +58,20 @@ def comments(source: Source) -> tuple[Comment, ...]:
             stop = begins[lines[after]]
         found.append(Comment(words, Span(first, stop)))
     return tuple(found)
+
+
+def _outside(text: str, end: int, held: list[Span]) -> Iterator[Span]:
+    """Comments that speak to rooflint and that no value holds."""
+    starts = [span.start for span in held]
+    at = 0
+    while match := _COMMENT.search(text, at, end):
+        before = bisect_right(starts, match.start()) - 1
+        if before >= 0 and held[before].end > match.start():
+            at = held[before].end  # a comment may follow on the same line
+            continue
+        at = match.end()
+        if _MARK in match[0]:
+            yield Span(match.start(), match.start() + len(match[0].rstrip()))
 
 
 def _places(root: Node) -> Iterator[tuple[Node, bool]]:

@@ -18,8 +18,8 @@ _DEEP: Final = "nesting depth"
 _MEANINGS: Final = (
     (
         "mapping values are not allowed",
-        "a second ': ' on one line, or a key indented deeper than its neighbours",
-        'quote a value that holds ": ", and give the keys of one mapping the same indentation',
+        "the colon makes this a key, and none can stand here",
+        'quote a value that holds ": "; give every key its colon and the same indentation',
     ),
     (
         "block sequence entries are not allowed",
@@ -36,12 +36,6 @@ _MEANINGS: Final = (
         "a quote is opened here and not closed before the next document",
         "close the quote",
     ),
-    ("did not find expected ',' or ']'", "a list opened with [ is not closed", "close it with ]"),
-    (
-        "did not find expected ',' or '}'",
-        "a mapping opened with { is not closed",
-        "close it with }",
-    ),
     (
         "could not find expected ':'",
         "a line without a colon stands where a key is expected",
@@ -55,7 +49,7 @@ _MEANINGS: Final = (
     (
         "did not find expected '-' indicator",
         "the list before this line has not ended, and this is no item of it",
-        'begin each item with "- ", or indent the list under its key',
+        'align it with the keys above it, or begin an item with "- "',
     ),
     (
         "unknown escape character",
@@ -69,8 +63,8 @@ _MEANINGS: Final = (
     ),
     (
         "did not find expected node content",
-        "a value is missing before this place",
-        "write the value, or close the list or mapping",
+        "a value is missing here",
+        "write it, or close the list with ] and the mapping with }",
     ),
     ("tab character", "a tab in the indentation", "indent with spaces"),
     (
@@ -115,7 +109,9 @@ def _marked(source: Source, error: yaml.MarkedYAMLError) -> _Complaint:
     words = error.problem or ""
     mark = error.problem_mark or error.context_mark
     offset = mark.index if mark is not None else 0
-    if "end of stream" in words and error.context_mark is not None:
+    if (
+        "end of stream" in words or "document indicator" in words
+    ) and error.context_mark is not None:
         offset = error.context_mark.index  # where the quote opens, not where the file ends
     if _DEEP in words:
         return _Complaint(
@@ -134,10 +130,27 @@ def _marked(source: Source, error: yaml.MarkedYAMLError) -> _Complaint:
             f"a value cannot begin with {first!r}",
             f'quote it: "{first}..."',
         )
+    if opened := _opened(source, error, offset):
+        return opened
     for heard, message, instead in _MEANINGS:
         if heard in words:
             return _Complaint(_span(source, offset), message, instead)
     return _Complaint(_span(source, offset), f"this is not well-formed YAML: {words}", "")
+
+
+def _opened(source: Source, error: yaml.MarkedYAMLError, offset: int) -> _Complaint | None:
+    """A list or mapping in brackets that lacks a comma, or its end."""
+    sign = next((sign for sign in "]}" if f"expected ',' or '{sign}'" in (error.problem or "")), "")
+    if not sign:
+        return None
+    what = "list" if sign == "]" else "mapping"
+    opening = error.context_mark.index if error.context_mark is not None else offset
+    if source.position(opening).line == source.position(offset).line < source.line_count:
+        message = f"this is not the next item of the {what}"
+        return _Complaint(_span(source, offset), message, f"write a comma before it, or {sign}")
+    return _Complaint(
+        Span(opening, opening + 1), f"the {what} that opens here is not closed", f"close it: {sign}"
+    )
 
 
 def _conflict(source: Source, offset: int) -> _Complaint | None:
@@ -161,4 +174,6 @@ def _span(source: Source, offset: int) -> Span:
         offset = max(len(source.text.rstrip()) - 1, 0)
     place = source.position(offset)
     end = offset - place.column + 1 + len(source.line(place.line).rstrip())
+    if end <= offset:
+        offset = max(end - 1, offset - place.column + 1)
     return Span(offset, max(end, offset))

@@ -24,6 +24,8 @@ MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 50_000
 """Keys and values of one file, each alias counted as what it stands for."""
 
+MAX_DOCUMENTS: Final = 500
+
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
 
 
@@ -94,6 +96,7 @@ _Begins: TypeAlias = yaml.ScalarEvent | yaml.CollectionStartEvent
 Node: TypeAlias = ScalarNode | ListNode | MapNode
 
 _LONGEST_NUMBER: Final = 40
+_FEW_ANCHORS: Final = 50
 _CONSTANTS: Final[dict[str, bool | None]] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -111,6 +114,7 @@ _UNPRINTABLE: Final = re.compile(
 # JSON writes characters beyond U+FFFF as two escapes, which YAML does not know.
 _SURROGATES: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _PROPERTIES: Final = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\n\r]*)?)*)*")
+_MARKS: Final = re.compile("\\A\ufeff+")
 _LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 
 
@@ -196,10 +200,13 @@ class _Builder:
         self.anchors: dict[str, _Placed | None] = {}
         self.stack: list[_Open] = []
         self.values = 0
+        self.roots = 0
 
     def documents(self) -> Iterator[Node]:
         """The root of each document, as soon as it is whole."""
         text = _SURROGATES.sub(r"\\uFFFD\\uFFFD", self.text)
+        # Further byte-order marks at the start: the parser would not count the first of them.
+        text = _MARKS.sub(lambda match: "\n" * len(match[0]), text)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         for event in yaml.parse(text, Loader=loader):
             placed: _Placed | None = None
@@ -223,6 +230,12 @@ class _Builder:
             if self.stack:
                 self.stack[-1].children.append(placed)
             else:
+                self.roots += 1
+                if self.roots > MAX_DOCUMENTS:
+                    message = f"more than {MAX_DOCUMENTS} documents; the rest is not read"
+                    span = placed.node.span
+                    self.problems.add("E908", span, message, instead="split the file")
+                    raise _StopReadingError
                 yield placed.node
 
     def count(self, placed: _Placed) -> None:
@@ -280,7 +293,8 @@ class _Builder:
                 instead = "name another value"
             else:
                 message = f"nothing before this is named &{name}"
-                near = nearest(name, self.anchors)
+                few = len(self.anchors) <= _FEW_ANCHORS
+                near = nearest(name, self.anchors) if few else ""
                 instead = f"did you mean *{near}?" if near else f"write &{name} before the value"
             self.problems.add("E902", span, message, instead=instead)
             return _Placed(ScalarNode("", span, span, plain=True), 1, 1, alias=True)
@@ -317,11 +331,11 @@ class _Builder:
 
     def joined(self, text: str, span: Span) -> str:
         """The text with the characters that stood as two escapes."""
-        for match in _SURROGATES.finditer(self.text, span.start, span.end):
-            high, low = int(match[1], 16), int(match[2], 16)
-            whole = chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-            text = text.replace("\ufffd\ufffd", whole, 1)
-        return text
+        pairs = (
+            chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
+            for high, low in _SURROGATES.findall(self.text, span.start, span.end)
+        )
+        return re.sub("\ufffd\ufffd", lambda match: next(pairs, match[0]), text)
 
     def entries(self, children: list[_Placed]) -> tuple[Entry, ...]:
         """Pairs of a mapping: each key once, its own keys before merged ones."""
