@@ -231,8 +231,9 @@ def _audit_lever(
 
 
 def _tpot_speedup(before: Step, after: Step) -> Interval:
-    if before.deployment is after.deployment:
-        return _SAME
+    one, other = before.estimate, after.estimate
+    if (one.bytes, one.shares, one.expected_ms) == (other.bytes, other.shares, other.expected_ms):
+        return _SAME  # nothing that a token waits for has changed, so nothing is uncertain
     return compare(before.estimate, after.estimate)
 
 

@@ -46,12 +46,12 @@ class Assertion:
     about_attention: bool
 
     def place_in(self, text: str, span: Span, source: Source) -> Span:
-        """Where the clause stands in a source whose `span` holds `text`, the span where unclear."""
-        clause, written = text[self.start : self.end], source.slice(span)
-        at = written.find(clause)
-        if at < 0 or written.find(clause, at + 1) >= 0:
+        """Where the clause stands in a source whose `span` holds `text`; the span if unclear."""
+        words = map(re.escape, text[self.start : self.end].split())
+        found = list(re.finditer(r"\s+".join(words), source.slice(span)))
+        if len(found) != 1:
             return span
-        return Span(span.start + at, span.start + at + len(clause))
+        return Span(span.start + found[0].start(), span.start + found[0].end())
 
 
 _COMPUTE: Final = (

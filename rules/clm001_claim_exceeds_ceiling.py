@@ -34,6 +34,7 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE, ClaimVerdict
 from advisor.levers import Nature
+from advisor.roofline import Interval
 from advisor.rule import CLAIMS, Rule
 from advisor.wording import factor, factors, milliseconds, percent
 
@@ -106,8 +107,8 @@ def check(audit: Audit) -> Iterator[Finding]:
         yield RULE.on_claim(
             audit,
             claim,
-            f"{factor(judged.speedup)} is more than {_reason(claim, judged.ceiling)};"
-            f" expected {factors(judged.possible)}",
+            f"{factor(judged.speedup)} is claimed, but {_reason(claim, judged.ceiling)}"
+            f"{_expected(judged.possible)}",
             why="what a lever does not touch stays as it is",
             instead=f"claim {factors(judged.possible)}, or name what else changes",
             facts=(
@@ -125,19 +126,23 @@ def _is_about_tokens(claim: AttachedClaim) -> bool:
     return claim.lever is not None and claim.lever.lever.metric == "throughput"
 
 
+def _expected(possible: Interval) -> str:
+    return "" if possible.high == possible.low else f"; expected {factors(possible)}"
+
+
 def _reason(claim: AttachedClaim, ceiling: float) -> str:
     limit = factor(ceiling)
     if claim.lever is None:
-        return f"the {limit} that all levers together allow"
+        return f"all levers together allow {limit}"
     before = claim.lever.before.estimate
     nature = claim.lever.lever.nature
     if nature is Nature.TOKENS:
-        return f"the {limit} that a pass can bring if every draft token is accepted"
+        return f"if every draft token is accepted a pass brings {limit}"
     if nature is Nature.HARDWARE:
-        return f"the {limit} that the other hardware allows"
-    if nature in {Nature.BYTES, Nature.FLOPS, Nature.OVERHEAD} and ceiling > 1.0:
+        return f"the other hardware allows {limit}"
+    if nature in {Nature.BYTES, Nature.FLOPS, Nature.OVERHEAD, Nature.PREFILL} and ceiling > 1.0:
         step = (
             f"{percent(1.0 - 1.0 / ceiling)} of the {milliseconds(before.expected_ms.mid)} ms step"
         )
-        return f"it can bring: it touches {step}, so {limit} even at no cost of its own"
-    return f"it can bring: {limit} per token"
+        return f"it touches {step}, so {limit} even at no cost of its own"
+    return f"nothing changes that one user's token waits for: {limit}"

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from advisor.alternatives import advice
 from advisor.audit import Audit, LeverAudit
 from advisor.catalog.device import Device
-from advisor.evidence import arithmetic_of, hardware_of, lever_facts, lever_numbers
+from advisor.evidence import hardware_of, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.kernels import AttentionKernel, MatmulKernel
 from advisor.rule import Rule
@@ -146,12 +146,11 @@ def _close(one: float, other: float) -> bool:
 
 def _finding(audit: Audit, lever: LeverAudit, quoted: float, dtype: str, dense: float) -> Finding:
     decode = lever.before.deployment.phase == "decode"
-    waits = f"; either way arithmetic takes {arithmetic_of(lever.before)}" if decode else ""
     return RULE.on_lever(
         audit,
         lever,
         f"{digits(quoted, 4)} TFLOPS is the 2:4-sparse {dtype} figure of"
-        f" {lever.before.deployment.hardware.name}; dense is {digits(dense, 4)}{waits}",
+        f" {lever.before.deployment.hardware.name}; dense is {digits(dense, 4)}",
         why="dense weights never run at the rate of structured sparsity",
         instead=advice(audit) if decode else f"use {digits(dense, 4)} TFLOPS",
         facts=lever_facts(lever),

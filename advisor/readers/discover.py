@@ -129,13 +129,18 @@ def _listed_by_git(folder: str) -> list[str | OSError] | None:
     """What git tracks or would track below a folder; None outside a work tree."""
     if not any((parent / ".git").exists() for parent in _upwards(folder)):
         return None
-    globs = tuple(f":(icase)*{suffix}" for suffix in _suffixes())
+    globs = tuple("*" + _in_any_case(suffix) for suffix in _suffixes())
     which = ("-z", "--cached", "--others", "--exclude-standard")
     listed = _git(folder, "ls-files", *which, "--", *globs)
     if listed is None or (not listed and _git(folder, "check-ignore", "-q", ".") is not None):
         return None  # a folder that git ignores, and that the user named all the same
     names = {os.fsdecode(raw) for raw in listed.split(b"\0") if raw}
     return [name for name in names if _is_wanted(name) and _is_inside(folder, name)]
+
+
+def _in_any_case(suffix: str) -> str:
+    """A glob of a suffix; git's own (icase) finds nothing in a folder that is not tracked yet."""
+    return "".join(f"[{sign}{sign.upper()}]" if sign.isalpha() else sign for sign in suffix)
 
 
 def _git(folder: str, *arguments: str) -> bytes | None:
