@@ -365,20 +365,20 @@ class _Builder:
         node = value.node
         parts = node.items if isinstance(node, ListNode) else (node,)
         for part in parts:
-            if not isinstance(part, MapNode):
-                if not is_nothing(part):
-                    self.problems.add(
-                        "E904",
-                        part.span,
-                        "<< merges a mapping, and this is none",
-                        instead="name a mapping: <<: *defaults",
-                    )
-                continue
-            by_alias = self.text.startswith("*", part.span.start)
-            for key, entry in part.entries:
-                # What comes through an alias stands where the alias stands.
-                key_here = key._replace(span=part.span, outer=part.span) if by_alias else key
-                yield Entry(key_here, _moved(entry, part.span) if by_alias else entry)
+            # What comes through an alias stands where the alias stands.
+            place = node.span if self.text.startswith("*", node.span.start) else part.span
+            by_alias = self.text.startswith("*", place.start)
+            if isinstance(part, MapNode):
+                for key, entry in part.entries:
+                    moved = key._replace(span=place, outer=place)
+                    yield Entry(moved, _moved(entry, place)) if by_alias else Entry(key, entry)
+            elif not is_nothing(part):
+                self.problems.add(
+                    "E904",
+                    place,
+                    "<< merges a mapping, and this is none",
+                    instead="name a mapping: <<: *defaults",
+                )
 
     def duplicate(self, key: ScalarNode, first: Entry) -> None:
         """Report a key that its mapping already has."""

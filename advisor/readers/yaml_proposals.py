@@ -21,7 +21,7 @@ from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode, comp
 from advisor.source import Source, Span
 
 _FIRST_LINES: Final = f"begin with rooflint: {VERSION}, then model:, hardware: and levers:"
-_KEY: Final = re.compile(r"""^(["']?)rooflint\1\s*:|\{\s*(["']?)rooflint\2\s*:""", re.MULTILINE)
+_KEY: Final = re.compile(r"""^(["']?)rooflint\1\s*:|[{,]\s*(["']?)rooflint\2\s*:""", re.MULTILINE)
 _FIELD: Final = re.compile(
     rf"^({'|'.join(name for name in FIELDS if name != 'title')})\s*:", re.MULTILINE
 )
