@@ -68,5 +68,5 @@ def factors(interval: Interval) -> str:
     if abs(interval.high - interval.low) < 0.005:
         return factor(interval.mid)
     low, high = interval.low, interval.high
-    places = 1 if high - low >= 0.1 else 2
+    places = 0 if low >= 9.95 else 1 if high - low >= 0.1 else 2
     return f"{low:.{places}f}-{high:.{places}f}x"

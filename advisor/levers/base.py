@@ -83,8 +83,16 @@ Bytes = Annotated[float, _reader(Dimension.BYTES), _json("string", examples=["10
 Flops = Annotated[
     float, _reader(Dimension.COMPUTE), _json("string", examples=["989 TFLOPS", "1.4 PFLOP/s"])
 ]
-FormatName = Annotated[str, AfterValidator(_known_format)]
-StorageName = Annotated[str, AfterValidator(_known_storage)]
+FormatName = Annotated[
+    str,
+    AfterValidator(_known_format),
+    _json("string", examples=["int4-g128", "fp8", "q4_k_m"]),
+]
+StorageName = Annotated[
+    str,
+    AfterValidator(_known_storage),
+    _json("string", examples=["dense", "removed", "2:4-packed", "bitmap"]),
+]
 
 
 class Lever(BaseModel):

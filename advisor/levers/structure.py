@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from advisor.deployment import Deployment, find_model
 from advisor.ledger.step import count_step
@@ -91,13 +91,18 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int | float) and value > 1
 
 
+_DEPTH: Final = {"type": ["number", "string"], "examples": ["60%", 20]}
+
+
 class EarlyExit(Lever):
     """Tokens leave the model before its last layer."""
 
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["early_exit"] = "early_exit"
-    mean_depth: Annotated[Annotated[float, BeforeValidator(_depth)] | None, Open]
+    mean_depth: Annotated[
+        Annotated[float, BeforeValidator(_depth), WithJsonSchema(_DEPTH)] | None, Open
+    ]
     """Layers run on average: a part of them (60%) or a number above 1."""
 
     @property

@@ -1,0 +1,425 @@
+"""The command line. Each command imports what it needs in its body, so that none pays for others.
+
+A command returns its outcome; `main` alone writes and decides on what goes wrong: exit 0 when
+nothing is at or above the level of failing, 1 for findings, 2 for usage, settings or an internal
+error.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, cast
+
+import typer
+
+if TYPE_CHECKING:
+    from advisor.config import Settings
+    from advisor.reports.style import Style
+
+_USAGE_ERROR: Final = cast("type[Exception]", typer.BadParameter.__bases__[0])
+"""What typer raises for wrong usage; it exports only some of its kinds."""
+
+Colour = Literal["auto", "always", "never"]
+TextOrJson = Literal["text", "json"]
+
+app = typer.Typer(
+    name="rooflint",
+    help="Refute LLM-inference optimization proposals that cannot pay off, with numbers.",
+    epilog="Exit codes: 0 nothing found, 1 findings, 2 usage, settings or internal error.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(help="Files and folders to read, - for standard input.", show_default="."),
+]
+Colours = Annotated[
+    Colour, typer.Option("--color", help="When to colour; auto follows NO_COLOR and FORCE_COLOR.")
+]
+Format = Annotated[TextOrJson, typer.Option("--format", help="For people or for programs.")]
+
+
+class Outcome(NamedTuple):
+    """What a command has to say, and its exit code."""
+
+    text: str
+    code: int = 0
+    error: str = ""
+
+
+class CommandError(Exception):
+    """A command that cannot do what is asked: the message is shown, the exit code is 2."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        outcome = _run(given)
+        _write(outcome)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the interpreter must not flush to them again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return outcome.code
+
+
+def _run(arguments: list[str]) -> Outcome:
+    """Parse and run; every error is an outcome."""
+    try:
+        outcome = app(args=arguments, prog_name="rooflint", standalone_mode=False)
+    except _USAGE_ERROR as error:
+        cast("Any", error).show()
+        return Outcome("", 2)
+    except CommandError as error:
+        return Outcome("", 2, f"rooflint: {error}\n")
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        return Outcome("", 2, _internal(error))
+    if isinstance(outcome, Outcome):
+        return outcome
+    return Outcome("", outcome or 0)  # typer's own: help, completion, Ctrl-C
+
+
+def _internal(error: Exception) -> str:
+    words = " ".join(str(error).split())[:200]
+    return (
+        f"rooflint: internal error: {type(error).__name__}: {words}\n"
+        "This is a mistake of rooflint, not of its input. Please report it with the command and "
+        "the file; rooflint --debug COMMAND shows where it happened.\n"
+    )
+
+
+def _write(outcome: Outcome) -> None:
+    for stream, text in ((sys.stdout, outcome.text), (sys.stderr, outcome.error)):
+        if text:
+            # A terminal that cannot show a character gets its code, never an exception.
+            cast("Any", stream).reconfigure(errors="backslashreplace")
+            stream.write(text)
+            stream.flush()
+
+
+def _style(colour: Colour) -> Style:
+    from advisor.reports.style import (  # noqa: PLC0415
+        DEFAULT_WIDTH,
+        MAX_WIDTH,
+        MIN_WIDTH,
+        Style,
+        wants_colour,
+    )
+
+    width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    return Style(
+        colour=wants_colour(colour, os.environ, terminal=sys.stdout.isatty()),
+        width=min(max(width, MIN_WIDTH), MAX_WIDTH),
+    )
+
+
+def _settings() -> Settings:
+    from advisor.config import SettingsError, find_settings  # noqa: PLC0415
+
+    try:
+        return find_settings(Path.cwd()).settings
+    except SettingsError as error:
+        raise CommandError(str(error)) from None
+
+
+def _version(*, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        typer.echo(f"rooflint {version('rooflint')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    _show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", help="Show the version and exit.", callback=_version, is_eager=True
+        ),
+    ] = False,
+    _debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
+) -> None:
+    """Refute LLM-inference optimization proposals that cannot pay off, with numbers."""
+
+
+@app.command()
+def check(
+    paths: Paths = None,
+    *,
+    output: Annotated[
+        Literal["text", "concise", "json"],
+        typer.Option("--format", help="Frames, a line each, or for programs."),
+    ] = "text",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Also show infos and findings of less confidence.")
+    ] = False,
+    fail_on: Annotated[
+        Literal["error", "warning", "info"] | None,
+        typer.Option(
+            help="Exit with 1 from this severity on; info implies --strict.", show_default="warning"
+        ),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(help="Only these rules: codes or families, such as FLP,CLM001."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Not these rules: codes or families.")
+    ] = None,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show findings only, no summary.")
+    ] = False,
+    color: Colours = "auto",
+) -> Outcome:
+    """Find what is wrong with proposals, and say why in numbers.
+
+    For pre-commit, CI and review. A file that cannot be read is a finding of its own; nothing is
+    said of what is right.
+
+    Example: rooflint check proposals/ --fail-on error
+    """
+    from advisor import checking  # noqa: PLC0415
+    from advisor.context import Defaults  # noqa: PLC0415
+    from advisor.finding import Severity  # noqa: PLC0415
+
+    settings = _settings()
+    limit = Severity[(fail_on or settings.fail_on).upper()]
+    try:
+        selection = checking.selection_of(
+            _codes(select) or settings.select, _codes(ignore) or settings.ignore
+        )
+    except checking.UnknownRuleError as error:
+        raise CommandError(str(error)) from None
+    checked = checking.check(
+        paths or ["."],
+        selection=selection,
+        strict=strict or settings.strict or limit is Severity.INFO,
+        defaults=Defaults(settings.context.stated()),
+    )
+    shown = checked.findings
+    failed = any(finding.severity >= limit for finding in shown) and not exit_zero
+    hidden = len(checked.suppressed)
+    if output == "json":
+        from advisor.reports.machine import check_record  # noqa: PLC0415
+
+        record = check_record(shown, checked.sources, checked.files, hidden)
+        return Outcome(record.model_dump_json(by_alias=True, indent=2) + "\n", int(failed))
+    from advisor.reports import text  # noqa: PLC0415
+
+    style = _style(color)
+    write = text.frames(shown, checked.sources, style) if output == "text" else None
+    lines = list(write or text.concise(shown, style))
+    if not quiet and (shown or sys.stdout.isatty()):
+        lines.append(text.summary(shown, checked.files, hidden))
+    return Outcome("".join(f"{line}\n" for line in lines), int(failed))
+
+
+def _codes(given: list[str] | None) -> tuple[str, ...]:
+    """Codes of options, each of which may hold several."""
+    return tuple(code for part in given or () for code in part.replace(",", " ").split())
+
+
+@app.command()
+def audit(paths: Paths = None, *, output: Format = "text", color: Colours = "auto") -> Outcome:
+    """Score every lever of proposals: what it moves, what is possible, what is claimed.
+
+    Example: rooflint audit proposals/prune-70b.yaml
+    """
+    from advisor import checking  # noqa: PLC0415
+    from advisor.context import Defaults  # noqa: PLC0415
+
+    audited = checking.audit_paths(paths or ["."], Defaults(_settings().context.stated()))
+    if output == "json":
+        from advisor.reports.machine import audits_record  # noqa: PLC0415
+
+        record = audits_record(audited.audits, audited.problems, audited.sources)
+        return Outcome(record.model_dump_json(by_alias=True, indent=2) + "\n")
+    from advisor.reports import table, text  # noqa: PLC0415
+
+    style = _style(color)
+    parts = [table.audit_text(one, style) for one in audited.audits]
+    parts += text.frames(audited.problems, audited.sources, style)
+    if not parts:
+        return Outcome("", error="rooflint: no proposals found\n")
+    return Outcome("\n".join(parts))
+
+
+@app.command()
+def predict(
+    *,
+    model: Annotated[str | None, typer.Option(help="A model's name or path.")] = None,
+    hardware: Annotated[str | None, typer.Option(help='Such as "2 x H100 SXM".')] = None,
+    weights: Annotated[str | None, typer.Option(help="Format of the linear layers.")] = None,
+    kv_cache: Annotated[str | None, typer.Option(help="Format of the KV cache.")] = None,
+    activations: Annotated[str | None, typer.Option(help="Format of the activations.")] = None,
+    lm_head: Annotated[str | None, typer.Option(help="Format of the output head.")] = None,
+    engine: Annotated[str | None, typer.Option(help='Such as "vLLM 0.11".')] = None,
+    phase: Annotated[
+        Literal["decode", "prefill"] | None, typer.Option(help="Which kind of step.")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Sequences.")] = None,
+    context: Annotated[str | None, typer.Option(help="Tokens of each, such as 4k.")] = None,
+    tensor_parallel: Annotated[int | None, typer.Option("--tensor-parallel", "--tp", min=1)] = None,
+    pipeline_parallel: Annotated[
+        int | None, typer.Option("--pipeline-parallel", "--pp", min=1)
+    ] = None,
+    data_parallel: Annotated[int | None, typer.Option("--data-parallel", "--dp", min=1)] = None,
+    expert_parallel: Annotated[int | None, typer.Option("--expert-parallel", "--ep", min=1)] = None,
+    attention_data_parallel: Annotated[
+        int | None, typer.Option("--attention-data-parallel", min=1)
+    ] = None,
+    output: Format = "text",
+    color: Colours = "auto",
+) -> Outcome:
+    """Predict one step of one deployment: bytes, FLOPs, floor and expected time.
+
+    What is not given comes from the settings, else from the reference (Llama-3.1-8B in bf16 on
+    one H100 SXM, vLLM, batch 1, 4,096 tokens).
+
+    Example: rooflint predict --model Llama-3.1-70B --hardware "2 x H100 SXM" --weights fp8
+    """
+    from advisor.audit import audit as judge  # noqa: PLC0415
+    from advisor.checking import proposal_of  # noqa: PLC0415
+    from advisor.context import Defaults  # noqa: PLC0415
+
+    facts = {
+        "model": model,
+        "hardware": hardware,
+        "weights": weights,
+        "kv_cache": kv_cache,
+        "activations": activations,
+        "lm_head": lm_head,
+        "engine": engine,
+        "phase": phase,
+        "batch": batch,
+        "context": _tokens(context),
+        "tensor": tensor_parallel,
+        "pipeline": pipeline_parallel,
+        "data": data_parallel,
+        "expert": expert_parallel,
+        "attention_data": attention_data_parallel,
+    }
+    audited, problems = judge(proposal_of(facts), Defaults(_settings().context.stated()))
+    if audited is None:
+        raise CommandError("; ".join(problem.message for problem in problems))
+    if output == "json":
+        from advisor.reports.machine import estimate_record  # noqa: PLC0415
+
+        record = estimate_record(audited.baseline.estimate)
+        return Outcome(record.model_dump_json(indent=2) + "\n")
+    from advisor.reports.table import audit_text  # noqa: PLC0415
+
+    return Outcome(audit_text(audited, _style(color)))
+
+
+def _tokens(text: str | None) -> int | None:
+    from advisor.quantity import Dimension, QuantityError, parse_quantity  # noqa: PLC0415
+
+    try:
+        return None if text is None else int(parse_quantity(text, Dimension.TOKENS).value)
+    except QuantityError as error:
+        raise CommandError(f"--context: {error}") from None
+
+
+@app.command()
+def explain(
+    subject: Annotated[
+        list[str] | None, typer.Argument(help="A rule's code, a kind of lever, or a term.")
+    ] = None,
+    *,
+    color: Colours = "auto",
+) -> Outcome:
+    """Read up on a rule, a lever or a term; without one, list what there is.
+
+    Examples: rooflint explain FLP002, rooflint explain quantize, rooflint explain MBU
+    """
+    from advisor import explain as pages  # noqa: PLC0415
+
+    if not subject:
+        return Outcome(pages.contents(_style(color)))
+    try:
+        return Outcome(pages.explain(" ".join(subject), _style(color)))
+    except pages.UnknownSubjectError as error:
+        raise CommandError(str(error)) from None
+
+
+@app.command()
+def catalog(
+    name: Annotated[
+        Literal["models", "hardware", "formats", "engines", "levers"],
+        typer.Argument(help="Which catalog.", show_default=False),
+    ],
+    *,
+    words: Annotated[
+        str, typer.Option("--filter", help="Only entries that hold all of these words.")
+    ] = "",
+    output: Format = "text",
+    color: Colours = "auto",
+) -> Outcome:
+    """List what is known: models, hardware, number formats, engines, levers.
+
+    Example: rooflint catalog hardware --filter "h100 sxm"
+    """
+    from advisor.reports.catalog import catalog_json, catalog_text  # noqa: PLC0415
+
+    if output == "json":
+        return Outcome(catalog_json(name, words) + "\n")
+    text = catalog_text(name, words, _style(color), fit=sys.stdout.isatty())
+    return Outcome(text, error="" if text else f"rooflint: no {name} match {words!r}\n")
+
+
+@app.command()
+def model(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME_OR_PATH", help="A model's name, or a config or checkpoint."),
+    ],
+    *,
+    output: Format = "text",
+    color: Colours = "auto",
+) -> Outcome:
+    """Count what a model stores, keeps resident, streams and caches.
+
+    Example: rooflint model Llama-3.1-8B
+    """
+    from advisor.reports.model import ModelError, find_model, model_report, model_text  # noqa: PLC0415
+
+    try:
+        facts = find_model(name)
+    except ModelError as error:
+        raise CommandError(str(error)) from None
+    if output == "json":
+        return Outcome(model_report(facts).model_dump_json(indent=2) + "\n")
+    return Outcome(model_text(facts, _style(color)))
+
+
+@app.command()
+def schema(
+    name: Annotated[
+        Literal["proposal", "check", "audit"],
+        typer.Argument(help="Of proposal files, or of the output of check or audit."),
+    ] = "proposal",
+) -> Outcome:
+    """Print a JSON Schema: of proposal files, or of what --format json writes.
+
+    Example: rooflint schema proposal > rooflint.schema.json
+    """
+    from advisor.schema import schema_text  # noqa: PLC0415
+
+    return Outcome(schema_text(name))
