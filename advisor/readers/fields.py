@@ -6,6 +6,7 @@ the value is absent or could not be read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -77,6 +78,14 @@ def unknown_key(
     """Report a key nobody knows; returns the known one it was probably meant to be, or ""."""
     names = tuple(known)
     key = entry.key.text
+    if number := _cut_number(entry, problems):
+        problems.add(
+            "E905",
+            entry.key.span,
+            f"a comma between {{ and }} ends the value, so {number} is cut in two",
+            instead=f"write {number.replace(',', '')}, or quote it",
+        )
+        return ""
     near = "" if problems.full else nearest(key, names, meant)
     hint = f"; did you mean {near}?" if near else ""
     problems.add(
@@ -86,6 +95,16 @@ def unknown_key(
         instead=f"known: {', '.join(names)}",
     )
     return near
+
+
+def _cut_number(entry: Entry, problems: Problems) -> str:
+    """The number 4,096 whose second half YAML takes for a key of `{context: 4,096}`; or ""."""
+    if not is_nothing(entry.value) or not re.fullmatch("[0-9]{3}", entry.key.text):
+        return ""
+    text = problems.source.text
+    start, end = entry.key.outer
+    before = re.search("[0-9]{1,3},$", text[max(start - 4, 0) : start])
+    return f"{before[0]}{text[start:end]}" if before else ""
 
 
 def text_of(node: Node, field: str, problems: Problems, *, example: str) -> Stated[str] | None:
