@@ -106,6 +106,8 @@ _PLAIN = (
         "lossless",
         "DFloat11: entropy-coded bf16, decompressed to read",
     ),
+    Format("int64", "raw", 64, 64, 0, "raw", "integer tables (hash routing), never quantized"),
+    Format("int32", "raw", 32, 32, 0, "raw", "integer tables, never quantized"),
     _gguf("q4_0", "int4", 4.5, "q4_0"),
     _gguf("q4_1", "int4", 5.0, "q4_0"),
     _gguf("q5_0", "int6", 5.5, "q5_0"),
