@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from advisor.ledger.families.decoder import count_layers, read_decoder
 from advisor.ledger.families.family import Family
@@ -15,7 +15,7 @@ from advisor.ledger.families.keys import Keys, UnsupportedModelError
 from advisor.ledger.families.multimodal import MULTIMODAL, TEXT_DEFAULTS, Multimodal
 from advisor.ledger.quantization import Quantizer, find_rules
 from advisor.ledger.quantization_methods import Rules
-from advisor.ledger.shapes import Architecture, Tensor
+from advisor.ledger.shapes import Architecture, Layer, Tensor
 
 if TYPE_CHECKING:
     from advisor.ledger.families.towers import Tower
@@ -28,15 +28,27 @@ _FROM_OUTSIDE: Final = (_TIE, "dtype", "torch_dtype")
 """Keys of the outer config that speak of the text model."""
 
 
+class Storage(Protocol):
+    """How a checkpoint stores the tensors of a model."""
+
+    def layer(self, index: int, layer: Layer) -> Layer:
+        """The layer of an index, its tensors in their stored formats."""
+
+    def outer(self, tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The tensors outside the layers, in their stored formats."""
+
+
 def read_architecture(
     config: Mapping[str, object],
     *,
     name: str,
     quantization: Mapping[str, object] | None = None,
+    storage: Storage | None = None,
 ) -> Architecture:
     """Describe the model of a Hugging Face config.json, tensor by tensor.
 
-    `quantization` is the content of a hf_quant_config.json that stands beside the config.
+    `quantization` is the content of a hf_quant_config.json that stands beside the config;
+    `storage` knows from the files themselves how tensors are stored.
 
     Raises:
         UnsupportedModelError: unknown model_type, unknown structural keys, or a value that is
@@ -44,13 +56,13 @@ def read_architecture(
 
     """
     model_type = model_type_of(config)
+    rules = find_rules(config, model_type, quantization)
     nested = any(isinstance(config.get(key), Mapping) for key in _TEXT_KEYS)
     if model_type in MULTIMODAL and (nested or model_type not in FAMILY_MODULES):
-        rules = find_rules(config, model_type, quantization)
-        return _read_multimodal(config, model_type, MULTIMODAL[model_type], name, rules)
+        return _read_multimodal(config, MULTIMODAL[model_type], name, rules, storage)
     family = find_family(model_type)
     keys = Keys(config, model_type, defaults=family.defaults)
-    return _read_stored(keys, family, name, find_rules(config, model_type, quantization))
+    return _read_stored(keys, family, name, rules, storage)
 
 
 def model_type_of(config: Mapping[str, object]) -> str:
@@ -84,25 +96,40 @@ def find_family(model_type: str) -> Family:
     return families[model_type]
 
 
-def _read_stored(keys: Keys, family: Family, name: str, rules: Rules | None) -> Architecture:
-    """A decoder, its tensors in the formats of the checkpoint's own quantization."""
-    if rules is None:
+def _read_stored(
+    keys: Keys, family: Family, name: str, rules: Rules | None, storage: Storage | None
+) -> Architecture:
+    """A decoder, its tensors in the formats that the config promises and the files show."""
+    quantizer = None
+    if rules is not None:
+        quantizer = Quantizer(rules, count_layers(keys, family), keys.model_type)
+    stores = [store for store in (quantizer, storage) if store is not None]
+    if not stores:
         return read_decoder(keys, family, name)
-    quantizer = Quantizer(rules, count_layers(keys, family), keys.model_type)
-    model = read_decoder(keys, family, name, quantizer.layer)
+
+    def store(index: int, layer: Layer) -> Layer:
+        for one in stores:
+            layer = one.layer(index, layer)
+        return layer
+
+    model = read_decoder(keys, family, name, store)
+    tensors = model.tensors
+    for one in stores:
+        tensors = one.outer(tensors)
     return replace(
-        model, tensors=quantizer.outer(model.tensors), quantization=quantizer.format_name
+        model, tensors=tensors, quantization=quantizer.format_name if quantizer else None
     )
 
 
 def _read_multimodal(
     config: Mapping[str, object],
-    model_type: str,
     shape: Multimodal,
     name: str,
     rules: Rules | None,
+    storage: Storage | None,
 ) -> Architecture:
     """The text model, with its towers beside it."""
+    model_type = model_type_of(config)
     outer = Keys(config, model_type)
     text, where = _text_config(outer)
     text_type = shape.text or str(text.get("model_type") or "")
@@ -113,7 +140,7 @@ def _read_multimodal(
     keys = Keys(text, text_type, defaults={**nested, **family.defaults}, where=where)
     if not where:  # a flat config: the text's keys stand beside the tower's
         keys.ignore(*(key for key, _ in shape.towers), *shape.ignored)
-    model = _read_stored(keys, family, name, rules)
+    model = _read_stored(keys, family, name, rules, storage)
     towers, note = _read_towers(outer, shape, model.hidden)
     if where:
         outer.refuse_nested(*_TEXT_KEYS, *(key for key, _ in shape.towers))

@@ -54,7 +54,8 @@ def read_checkpoint(path: str | Path) -> Architecture:
     if not given.exists():
         raise CheckpointError(f"{given} does not exist")
     raise CheckpointError(
-        f"{given.name} is no checkpoint: give a folder, a config.json, a .safetensors or a .gguf file"
+        f"{given.name} is no checkpoint: "
+        "give a folder, a config.json, a .safetensors or a .gguf file"
     )
 
 
