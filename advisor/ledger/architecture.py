@@ -13,16 +13,16 @@ from advisor.ledger.families.family import Family
 from advisor.ledger.families.index import FAMILY_MODULES
 from advisor.ledger.families.keys import Keys, UnsupportedModelError
 from advisor.ledger.families.multimodal import MULTIMODAL, TEXT_DEFAULTS, Multimodal
-from advisor.ledger.quantization import Quantizer, find_rules
-from advisor.ledger.quantization_methods import Rules
 from advisor.ledger.shapes import Architecture, Layer, Tensor
 
 if TYPE_CHECKING:
     from advisor.ledger.families.towers import Tower
+    from advisor.ledger.quantization_methods import Rules
 
 __all__ = ["UnsupportedModelError", "read_architecture"]
 
 _TEXT_KEYS: Final = ("text_config", "llm_config", "language_config")
+_QUANTIZED: Final = ("quantization_config", "compression_config", "quantization")
 _TIE: Final = "tie_word_embeddings"
 _FROM_OUTSIDE: Final = (_TIE, "dtype", "torch_dtype")
 """Keys of the outer config that speak of the text model."""
@@ -56,13 +56,35 @@ def read_architecture(
 
     """
     model_type = model_type_of(config)
-    rules = find_rules(config, model_type, quantization)
+    rules = _find_rules(config, model_type, quantization)
     nested = any(isinstance(config.get(key), Mapping) for key in _TEXT_KEYS)
     if model_type in MULTIMODAL and (nested or model_type not in FAMILY_MODULES):
         return _read_multimodal(config, MULTIMODAL[model_type], name, rules, storage)
     family = find_family(model_type)
     keys = Keys(config, model_type, defaults=family.defaults)
     return _read_stored(keys, family, name, rules, storage)
+
+
+def _find_rules(
+    config: Mapping[str, object], model_type: str, extra: Mapping[str, object] | None
+) -> Rules | None:
+    """The quantization rules at any level of a config, or of the file beside it."""
+    for level in (config, *(config.get(key) for key in _TEXT_KEYS)):
+        for key in _QUANTIZED if isinstance(level, Mapping) else ():
+            given = level.get(key)
+            if given is not None and not isinstance(given, Mapping):
+                raise UnsupportedModelError(model_type, f"{key} must be an object", key)
+            if given:
+                return _read_rules(given, config, model_type, key)
+    return _read_rules(extra, config, model_type, "hf_quant_config.json") if extra else None
+
+
+def _read_rules(
+    given: Mapping[str, object], config: Mapping[str, object], model_type: str, where: str
+) -> Rules:
+    from advisor.ledger.quantization_methods import read_rules  # noqa: PLC0415 (seldom needed)
+
+    return read_rules(given, config, model_type, where)
 
 
 def model_type_of(config: Mapping[str, object]) -> str:
@@ -100,12 +122,15 @@ def _read_stored(
     keys: Keys, family: Family, name: str, rules: Rules | None, storage: Storage | None
 ) -> Architecture:
     """A decoder, its tensors in the formats that the config promises and the files show."""
-    quantizer = None
-    if rules is not None:
-        quantizer = Quantizer(rules, count_layers(keys, family), keys.model_type)
-    stores = [store for store in (quantizer, storage) if store is not None]
-    if not stores:
+    if rules is None and storage is None:
         return read_decoder(keys, family, name)
+    from advisor.ledger.quantization import Quantizer, main_format  # noqa: PLC0415 (as above)
+
+    stores: list[Storage] = []
+    if rules is not None:
+        stores.append(Quantizer(rules, count_layers(keys, family), keys.model_type))
+    if storage is not None:
+        stores.append(storage)
 
     def store(index: int, layer: Layer) -> Layer:
         for one in stores:
@@ -116,9 +141,7 @@ def _read_stored(
     tensors = model.tensors
     for one in stores:
         tensors = one.outer(tensors)
-    return replace(
-        model, tensors=tensors, quantization=quantizer.format_name if quantizer else None
-    )
+    return replace(model, tensors=tensors, quantization=main_format(model.layers))
 
 
 def _read_multimodal(

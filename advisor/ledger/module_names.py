@@ -74,19 +74,44 @@ _PLACES: Final[Mapping[Component, tuple[str, ...]]] = {
 }
 
 
-@lru_cache(maxsize=512)
-def module_paths(name: str, component: Component) -> tuple[str, ...]:
-    """Every path, relative to its layer, under which a config may name this tensor."""
+_ATTENTION_NAMES: Final = frozenset(
+    {"q_proj", "k_proj", "v_proj", "o_proj", "q_gate_proj", "q_a_proj", "q_b_proj", "kv_a_proj",
+     "kv_b_proj", "kv_proj", "o_a_proj", "o_b_proj", "indexer.q_b_proj", "indexer.k_proj",
+     "indexer.weights_proj"}
+)  # fmt: skip
+_MLP_NAMES: Final = frozenset({"gate_proj", "up_proj", "down_proj"})
+_OWN_EXPERTS: Final[Mapping[str, tuple[str, ...]]] = {"gemma4_text": ("experts", "moe.experts")}
+"""Families whose experts stand beside the dense MLP, not within it."""
+
+
+def is_linear_name(name: str) -> bool:
+    """Whether a tensor of this name is a linear layer that quantizers cover."""
+    return name in _ATTENTION_NAMES or name in _MLP_NAMES
+
+
+@lru_cache(maxsize=1024)
+def module_paths(
+    name: str, component: Component, model_type: str = "", *, is_expert: bool = False
+) -> tuple[str, ...]:
+    """Every path, relative to its layer, under which a config may name this tensor.
+
+    Tensors of MTP layers are told apart by name, and experts among them by their third dimension.
+    """
+    name = name.removeprefix("mtp.")
     if name in _ROUTERS:
         return _ROUTERS[name]
     if name in _OUTER:
         return _OUTER[name]
-    places = _PLACES.get(component)
-    if component is Component.MTP:
-        places = (*_ATTENTION[:2], *_MLP, *_EXPERTS[:1], *_SHARED[:1])
-    if places is None:
+    if component is Component.EXPERTS or is_expert:
+        own = _OWN_EXPERTS.get(model_type, _EXPERTS)
+        places = tuple(path for place in own for path in (place, f"{place}.0"))
+    elif component is Component.MTP and name in _ATTENTION_NAMES:
+        places = _ATTENTION
+    elif component is Component.MTP and name in _MLP_NAMES:
+        places = (*_MLP, *_SHARED)
+    elif component in _PLACES:
+        places = _PLACES[component]
+    else:
         return (name,)
-    if component is Component.EXPERTS:
-        places = tuple(path for place in places for path in (place, f"{place}.0"))
     spellings = _SPELLINGS.get(name, (name,))
     return tuple(f"{place}.{spelling}" for place in places for spelling in spellings)

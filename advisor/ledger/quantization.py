@@ -8,14 +8,14 @@ embeddings, head, norms, routers, towers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from advisor.ledger.families.keys import UnsupportedModelError
-from advisor.ledger.module_names import module_paths
+from advisor.ledger.module_names import is_linear_name, module_paths
 from advisor.ledger.module_patterns import PatternError, Patterns, read_patterns
-from advisor.ledger.quantization_methods import Rules, read_rules
+from advisor.ledger.quantization_methods import Rules
 from advisor.ledger.shapes import Component, Layer, Tensor, Use
 
 _LINEAR: Final = frozenset(
@@ -25,16 +25,12 @@ _LINEAR: Final = frozenset(
         Component.EXPERTS,
         Component.SHARED_EXPERTS,
         Component.STATE,
-        Component.MTP,
     }
 )
 _KEPT_NAMES: Final = frozenset(
-    {"router", "shared_expert_gate", "embed_tokens", "lm_head", "eh_proj", "norms",
-     "indexer.weights_proj", "indexer.pool_gate"}
-)  # fmt: skip
+    {"router", "shared_expert_gate", "indexer.weights_proj", "indexer.pool_gate"}
+)
 """Matrices that quantizers leave wide unless they are named."""
-_PLACES: Final = ("quantization_config", "compression_config", "quantization")
-_NESTED: Final = ("text_config", "llm_config", "language_config")
 
 
 class Quantizer:
@@ -48,6 +44,7 @@ class Quantizer:
 
         """
         self._rules = rules
+        self._model_type = model_type
         self._layers = layers
         try:
             self._kept = read_patterns(rules.kept, layers + 1)
@@ -57,17 +54,12 @@ class Quantizer:
             )
         except PatternError as error:
             raise UnsupportedModelError(
-                model_type, f"a module pattern of the quantization config: {error}", _PLACES[0]
+                model_type, f"a module pattern of the quantization config: {error}", rules.where
             ) from None
         self._numbered = any(
             patterns.numbered for patterns in (self._kept, *(rule.patterns for rule in self._named))
         )
         self._seen: dict[tuple[object, ...], Layer] = {}
-
-    @property
-    def format_name(self) -> str | None:
-        """The format of most linear layers."""
-        return self._rules.default or next(iter(self._rules.named), None)
 
     def layer(self, index: int, layer: Layer) -> Layer:
         """The same layer, its tensors stored as the config says for this index."""
@@ -93,7 +85,9 @@ class Quantizer:
             or tensor.name.endswith(".bias")
         ):
             return tensor
-        paths = module_paths(tensor.name.removeprefix("mtp."), tensor.component)
+        paths = module_paths(
+            tensor.name, tensor.component, self._model_type, is_expert=len(tensor.shape) == 3
+        )
         found = next(
             (rule.format for rule in self._named if rule.patterns.match(paths, index)), None
         )
@@ -120,8 +114,9 @@ class Quantizer:
             return is_expert
         if name == "lm_head":
             return self._rules.head
-        linear = tensor.use in {Use.MATMUL, Use.EXPERT} or tensor.use is Use.IDLE
-        return linear and tensor.component in _LINEAR and name not in _KEPT_NAMES
+        if tensor.component is Component.MTP:
+            return is_linear_name(name) and name not in _KEPT_NAMES
+        return tensor.component in _LINEAR and name not in _KEPT_NAMES
 
 
 class _Format(NamedTuple):
@@ -131,25 +126,11 @@ class _Format(NamedTuple):
     patterns: Patterns
 
 
-def find_rules(
-    config: Mapping[str, object], model_type: str, extra: Mapping[str, object] | None = None
-) -> Rules | None:
-    """The quantization rules of a config; `extra` is the content of hf_quant_config.json.
-
-    Raises:
-        UnsupportedModelError: a method or a value that is not known.
-
-    """
-    levels = [config, *(config.get(key) for key in _NESTED)]
-    for level in levels:
-        if not isinstance(level, Mapping):
-            continue
-        for key in _PLACES:
-            given = level.get(key)
-            if isinstance(given, Mapping) and given:
-                return read_rules(given, config, model_type, key)
-            if given is not None and not isinstance(given, Mapping):
-                raise UnsupportedModelError(model_type, f"{key} must be an object", key)
-    if extra:
-        return read_rules(extra, config, model_type, "hf_quant_config.json")
-    return None
+def main_format(layers: tuple[Layer, ...]) -> str | None:
+    """The format that most weights of the layers are stored in; None where that is no other."""
+    elements: Counter[str] = Counter()
+    for layer in layers:
+        for tensor in layer.tensors:
+            if tensor.stored_as is not None and tensor.use is not Use.BUFFER:
+                elements[tensor.stored_as] += tensor.elements * layer.count
+    return max(elements, key=lambda name: elements[name]) if elements else None

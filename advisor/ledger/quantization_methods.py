@@ -56,6 +56,8 @@ class Rules(NamedTuple):
     experts_only: bool = False
     everything: bool = False
     """Embeddings, head and routers are covered too (MLX)."""
+    where: str = "quantization_config"
+    """Under which key, or in which file, all this is written."""
 
 
 class _Config:
@@ -116,17 +118,17 @@ def read_rules(
         given = {**given, **nested}
     quantized = _Config(given, model_type, where)
     if "quant_algo" in given:
-        return _modelopt(quantized, config)
+        return _modelopt(quantized, config)._replace(where=where)
     method = quantized.text("quant_method").lower()
     if not method:
         if "bits" in given and "group_size" in given:
-            return _mlx(quantized)
+            return _mlx(quantized)._replace(where=where)
         if "config_groups" in given:
             method = "compressed-tensors"
     reader = _METHODS.get(method)
     if reader is None:
         raise quantized.error(f"unknown quantization method {method!r}", "quant_method")
-    return reader(quantized, config)
+    return reader(quantized, config)._replace(where=where)
 
 
 def integer_format(bits: int, group: int, *, zero: str) -> str:

@@ -71,7 +71,8 @@ class StoredDtypes:
     def _of(self, tensor: Tensor, found: Mapping[str, str]) -> str | None:
         if tensor.use in {Use.VECTOR, Use.BUFFER} or tensor.name.endswith(".bias"):
             return tensor.stored_as
-        for path in module_paths(tensor.name, tensor.component):
+        is_expert = len(tensor.shape) == 3
+        for path in module_paths(tensor.name, tensor.component, is_expert=is_expert):
             if path in found:
                 name = found[path]
                 return None if name == self.main_dtype else name
