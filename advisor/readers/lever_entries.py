@@ -230,7 +230,8 @@ def _report(
         problems.add("E911", named.pair, needs, instead=example)
         return
     example = f"write {name}: {_example(name, fields[name])}"
-    written = shown(entry.value.text) if isinstance(entry.value, ScalarNode) else ""
+    text = entry.value.text if isinstance(entry.value, ScalarNode) else ""
+    written = shown(text)
     choices = _choices(fields[name])
     span = entry.value.span
     if isinstance(cause, QuantityError):
@@ -238,7 +239,7 @@ def _report(
     elif hasattr(cause, "nearest"):
         problems.add("E906", span, f"{name}: {cause}", instead="see rooflint catalog formats")
     elif choices:
-        near = nearest(written.strip("'\""), choices)
+        near = nearest(text, choices)
         hint = f"; did you mean {near}?" if near else ""
         problems.add(
             "E906",

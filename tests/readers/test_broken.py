@@ -302,6 +302,41 @@ def test_a_file_of_no_known_kind_is_read_if_it_says_rooflint() -> None:
     assert not read(Source("notes.txt", "hello"), named=False).problems
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "right"),
+    [
+        ("model: ''", "E904", "write model: Llama-3.1-8B"),
+        (f"title: {'x' * 400}", "E904", "400 characters long"),
+        (f"workload: {{batch: {'8' * 400}}}", "E905", "400 characters long"),
+        (f"claim: {'2x ' * 2000}", "E904", "one thing in a sentence"),
+        ("hardware: {device: [a]}", "E904", "write hardware.device: h100-sxm"),
+        ("engine: true\nworkload: true", "E904", "a mapping, not true or false"),
+        ("levers: {kind: prune}", "E904", "begin each lever with - kind: quantize"),
+        ("levers:\n  - kind: prune\n    sparsity: true", "E905", "can be read: 30%"),
+        ("measured: {throughput: fast}", "E905", "can be read: 83 tokens/s"),
+        ("title: a\n...\nclaim: b", "E902", "begin the next document with ---"),
+        ("claim: @here", "E902", 'quote it: "@..."'),
+        ("claim: [a,, b]", "E902", "a value is missing here"),
+        ("<<: [1]", "E904", "<<: *defaults"),
+        ("claim: !<x", "E902", "not well-formed YAML"),
+        ("title: a\n---\n" * 501, "E908", "more than 500 documents"),
+    ],
+)
+def test_what_else_can_be_wrong(text: str, code: str, right: str) -> None:
+    (problem,) = read(Source("a.proposal.yaml", text)).problems
+    assert problem.rule == code
+    assert right in words(problem)
+
+
+def test_a_mistake_used_through_aliases_is_told_once() -> None:
+    text = "x-a: &a {batchsize: 8}\nworkload: *a\n---\nx-b: &b {kinds: 1}\nlevers: [*b, *b]\n"
+    problems = read(Source("a.proposal.yaml", text)).problems
+    assert [(problem.rule, problem.start.line) for problem in problems] == [
+        ("E903", 1),
+        ("E911", 4),
+    ]
+
+
 def test_problems_beyond_a_page_are_not_listed() -> None:
     text = "rooflint: 1\n" + "".join(f"key{number}: 1\n" for number in range(MAX_PROBLEMS * 3))
     problems = read(Source("a.yaml", text)).problems
