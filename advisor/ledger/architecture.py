@@ -69,8 +69,9 @@ def _find_rules(
     config: Mapping[str, object], model_type: str, extra: Mapping[str, object] | None
 ) -> Rules | None:
     """The quantization rules at any level of a config, or of the file beside it."""
-    for level in (config, *(config.get(key) for key in _TEXT_KEYS)):
-        for key in _QUANTIZED if isinstance(level, Mapping) else ():
+    nested = [config.get(key) for key in _TEXT_KEYS]
+    for level in (config, *(one for one in nested if isinstance(one, Mapping))):
+        for key in _QUANTIZED:
             given = level.get(key)
             if given is not None and not isinstance(given, Mapping):
                 raise UnsupportedModelError(model_type, f"{key} must be an object", key)

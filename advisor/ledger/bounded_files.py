@@ -76,10 +76,14 @@ def parse_json(data: bytes, name: str) -> dict[str, object]:
     """
     try:
         value = json.loads(data.decode("utf-8-sig"))
-    except (UnicodeDecodeError, ValueError) as error:
-        raise CheckpointError(f"{name} is no JSON: {error}") from None
+    except json.JSONDecodeError as error:
+        raise CheckpointError(f"{name}:{error.lineno}:{error.colno}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise CheckpointError(f"{name} is no UTF-8 text: {error.reason}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise CheckpointError(f"{name} cannot be read: {error}") from None
     except RecursionError:
         raise CheckpointError(f"{name} is nested too deep") from None
     if not isinstance(value, dict):
-        raise CheckpointError(f"{name} must hold an object, not a {type(value).__name__}")
+        raise CheckpointError(f"{name} holds no JSON object, but a {type(value).__name__}")
     return value

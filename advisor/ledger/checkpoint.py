@@ -65,7 +65,7 @@ def _read_folder(folder: Path) -> Architecture:
     files = sorted(folder.glob("*.gguf"))
     if files:
         return _read_gguf(inside(folder, files[0].name))
-    raise CheckpointError(f"{folder} holds neither {_CONFIG} nor a .gguf file")
+    raise CheckpointError(f"{folder} holds no {_CONFIG} and no .gguf file")
 
 
 def _read_gguf(path: Path) -> Architecture:

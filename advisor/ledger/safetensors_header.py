@@ -95,9 +95,8 @@ def _check_header(
     end = 0
     for begin, stop in spans:
         if begin != end:
-            raise CheckpointError(
-                f"{name}: tensors overlap or leave gaps at byte {min(begin, end)}"
-            )
+            place = min(begin, end)
+            raise CheckpointError(f"{name}: tensors overlap or leave a gap at byte {place:,}")
         end = stop
     if end != data_bytes:
         raise CheckpointError(
