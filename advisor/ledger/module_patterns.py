@@ -22,6 +22,7 @@ _PREFIXES: Final = (
     "model.layers.",
     "layers.",
 )
+_MODEL: Final = "model."
 _LAYERS: Final = "layers."
 _EVERY_LAYER: Final = "layers.*."
 _APART: Final = (
@@ -95,7 +96,7 @@ class Patterns(NamedTuple):
             self.every_layer.match(paths) or self.of_layer(index).match(paths)
         ):
             return True
-        where = "" if index is None else f"{_LAYERS}{index}."
+        where = "" if index is None else f"{_MODEL}{_LAYERS}{index}."
         return any(matches_glob(where + path, glob) for glob in self.globs for path in paths)
 
 
@@ -161,7 +162,7 @@ def read_patterns(entries: Iterable[str], layers: int) -> Patterns:
             if text.startswith(_EVERY_LAYER):
                 every_layer.add(text[len(_EVERY_LAYER) :])
             elif index is None and _has_wildcard(text):
-                globs[text] = None
+                globs[_MODEL + text if text.startswith(_LAYERS) else text] = None
             elif index is None:
                 names.add(text)
             elif rest is None:  # "layers.1*": every layer whose number starts so
