@@ -22,6 +22,8 @@ _BOUND_NAMES: dict[Bound, str] = {
     "communication": "bound by communication",
     "host_link": "bound by the host link",
 }
+_CACHE_MATTERS = 0.05
+"""Share of the cache in a step from which an unknown context could move a ceiling."""
 _NOTHING = 0.02
 """A factor this close to 1 is no gain, whoever claims it."""
 
@@ -46,6 +48,12 @@ def claims_of(audit: Audit) -> Iterator[AttachedClaim]:
             yield AttachedClaim(lever.claim, Subject("lever", lever.index), lever)
     for index, judged in enumerate(audit.claims):
         yield AttachedClaim(judged, Subject("claim", index), None)
+
+
+def hangs_on_other_requests(audit: Audit, lever: LeverAudit) -> bool:
+    """Whether a lever keeps other requests' prompts out of a step that others may share."""
+    alone = is_stated(audit, "batch") and audit.baseline.deployment.batch == 1
+    return lever.lever.kind in {"chunked_prefill", "disaggregate"} and not alone
 
 
 def shares_entry(audit: Audit, lever: LeverAudit) -> bool:
@@ -180,11 +188,11 @@ def weights_read(step: Step) -> str:
 
 
 def arithmetic_of(step: Step) -> str:
-    """How much of a step its arithmetic would take alone, at peak: 0.07 of the 30.9 ms step."""
+    """How much of a step its arithmetic would take alone, at peak: 0.07 ms of the 30.9 ms step."""
     estimate, deployment = step.estimate, step.deployment
     peak = estimate.ridge * deployment.hardware.bandwidth_gbs * 1e9 * deployment.devices
-    alone = f"{digits(1e3 * estimate.flops / peak, 2)} of the"
-    return f"{alone} {milliseconds(estimate.expected_ms.mid)} ms step"
+    alone = digits(1e3 * estimate.flops / peak, 2)
+    return f"{alone} ms of the {milliseconds(estimate.expected_ms.mid)} ms step"
 
 
 def hardware_of(step: Step) -> str:
@@ -219,3 +227,31 @@ def is_stated(audit: Audit, *names: str) -> bool:
     """Whether facts come from the proposal or the settings: a verdict may rest on them."""
     facts = audit.context.facts
     return all(name in facts and facts[name].origin != "assumed" for name in names)
+
+
+def assumed_facts(audit: Audit) -> tuple[tuple[str, str], ...]:
+    """The line on what nobody stated and the numbers of a finding rest on."""
+    deployment = audit.baseline.deployment
+    shown = {
+        "model": deployment.model.name,
+        "hardware": deployment.hardware.name,
+        "batch": f"batch {deployment.batch}",
+        "context": f"{deployment.context:,} tokens of context",
+    }
+    assumed = [told for name, told in shown.items() if not is_stated(audit, name)]
+    return (("assumed", ", ".join(assumed)),) if assumed else ()
+
+
+def rests_on_guesses(audit: Audit, claim: AttachedClaim) -> bool:
+    """Whether the ceiling of a claim would move with facts that nobody stated.
+
+    The model and the hardware decide the share of the weights; batch and context that of the
+    cache, where a lever is on the cache or the cache is a good part of the step.
+    """
+    if not is_stated(audit, "model", "hardware"):
+        return True
+    before, after = audit.baseline.estimate, step_of_claim(audit, claim).estimate
+    on_cache = before.bytes.kv_read != after.bytes.kv_read
+    return (on_cache or before.shares.kv > _CACHE_MATTERS) and not is_stated(
+        audit, "batch", "context"
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypedDict, Unpack
 
 from advisor.audit import Audit, LeverAudit
-from advisor.evidence import AttachedClaim
+from advisor.evidence import AttachedClaim, assumed_facts
 from advisor.finding import Confidence, ErrorClass, Finding, Note, Number, Severity, Subject
 from advisor.source import Span
 
@@ -108,7 +108,7 @@ class Rule:
             instead=details.get("instead", ""),
             lever=lever,
             numbers=details.get("numbers", {}),
-            facts=details.get("facts", ()),
+            facts=(*details.get("facts", ()), *assumed_facts(audit)),
             notes=details.get("notes", ()),
             subject=subject,
         )

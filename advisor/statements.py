@@ -7,12 +7,13 @@ supposed or said of another batch is told apart, and a sentence that fits no for
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from advisor.claims import Aspect, Regime, parse_context
+from advisor.claims import Regime, parse_context
 from advisor.source import Source, Span
 
 Phase = Literal["decode", "prefill", "training"]
@@ -151,6 +152,10 @@ _OTHER_BATCH: Final = re.compile(
     r"|\bat scale\b|\bbatched\b",
     re.IGNORECASE,
 )
+_BATCHES: Final = re.compile(
+    r"\bbatch(?:es|ed|ing)?\b|\bconcurren\w+|\b(?:users|requests|sequences)\b", re.IGNORECASE
+)
+"""Words for a batch; without one clear number the sentence is about several, or about none."""
 _AND_ABOVE: Final = re.compile(
     r"\b(?:above|beyond|over|past|exceed\w*|more than|greater than|at least|upwards?|or more"
     r"|and (?:above|up)|onwards?)\b|[>≥+]",
@@ -171,14 +176,25 @@ _SINGLE: Final = re.compile(
 _ATTENTION: Final = re.compile(r"\b(?:attention|mla|kv)\b", re.IGNORECASE)
 
 
+class _Sentence(NamedTuple):
+    """What a sentence says around the limits in it, read once."""
+
+    regime: Regime
+    phases: tuple[tuple[int, Phase], ...]
+    """Where each phase is named, in order."""
+    open: bool
+    supposed_from: int
+    """Where words begin after which nothing is asserted; the end of the text where none are."""
+    single_stream: bool
+
+
 def read_statement(text: str) -> tuple[Assertion, ...]:
     """Every limit that a text names, in order. Never raises; offsets are of `text`."""
     found: list[Assertion] = []
     for start, end in _pieces(text, 0, len(text), _SENTENCE_END):
-        sentence = text[start:end]
-        regime = parse_context(sentence)
+        sentence = _sentence(text, start, end)
         for first, last in _pieces(text, start, end, _CLAUSE_END):
-            found += _assertions(text, (start, end), (first, last), regime)
+            found += _assertions(text, sentence, (first, last))
     return tuple(found)
 
 
@@ -193,9 +209,29 @@ def _pieces(text: str, start: int, end: int, between: re.Pattern[str]) -> Iterat
         at = match.end() if match is not None else end
 
 
-def _assertions(
-    text: str, sentence: tuple[int, int], clause: tuple[int, int], regime: Regime
-) -> Iterator[Assertion]:
+def _sentence(text: str, start: int, end: int) -> _Sentence:
+    regime = parse_context(text[start:end])
+    phases: list[tuple[int, Phase]] = []
+    for mention in _PHASES.finditer(text, start, end):
+        match mention.lastgroup:
+            case "decode" | "prefill" | "training" as phase:
+                phases.append((mention.start(), phase))
+    supposed = _SUPPOSED.search(text, start, end)
+    single = bool(_SINGLE.search(text, start, end))
+    if regime.batch is not None:
+        other_batch = bool(_AND_ABOVE.search(text, start, end))
+    else:
+        other_batch = bool(_BATCHES.search(text, start, end)) and not single
+    return _Sentence(
+        regime,
+        tuple(phases),
+        text[end - 1] == "?" or other_batch or bool(_OTHER_BATCH.search(text, start, end)),
+        supposed.start() if supposed is not None else len(text),
+        single,
+    )
+
+
+def _assertions(text: str, sentence: _Sentence, clause: tuple[int, int]) -> Iterator[Assertion]:
     """The limits named in one clause, each once."""
     told: set[Limit] = set()
     for match in _limits(text, clause):
@@ -207,14 +243,14 @@ def _assertions(
         lead = _LEADING.match(text, *clause)
         yield Assertion(
             limit=limit,
-            phase=_phase(text, sentence, match),
+            phase=_phase(sentence, match),
             start=lead.end() if lead is not None else clause[0],
             end=clause[1],
             denied=bool(_DENIAL.search(_NO_DENIAL.sub("", before))),
-            open=_is_open(text[slice(*sentence)], text[sentence[0] : match.end()], regime),
-            batch=regime.batch,
-            context=regime.context_tokens,
-            single_stream=bool(_SINGLE.search(text, *sentence)),
+            open=sentence.open or sentence.supposed_from < match.end(),
+            batch=sentence.regime.batch,
+            context=sentence.regime.context_tokens,
+            single_stream=sentence.single_stream,
             about_attention=bool(_ATTENTION.search(text, clause[0], match.end())),
         )
 
@@ -229,25 +265,9 @@ def _limits(text: str, clause: tuple[int, int]) -> list[re.Match[str]]:
     return kept
 
 
-def _phase(text: str, sentence: tuple[int, int], match: re.Match[str]) -> Phase | None:
+def _phase(sentence: _Sentence, match: re.Match[str]) -> Phase | None:
     """The phase named last before the end of the match, else the first one after it."""
-    nearest: str | None = None
-    for mention in _PHASES.finditer(text, *sentence):
-        if mention.start() >= match.end() and nearest is not None:
-            break
-        nearest = mention.lastgroup
-        if mention.start() >= match.end():
-            break
-    match nearest:
-        case "decode" | "prefill" | "training":
-            return nearest
-        case _:
-            return None
-
-
-def _is_open(sentence: str, before: str, regime: Regime) -> bool:
-    """Whether a sentence leaves it open that the limit holds where the proposal is."""
-    if sentence.endswith("?") or _SUPPOSED.search(before) or _OTHER_BATCH.search(sentence):
-        return True
-    batches = [mention for mention in regime.mentions if mention.aspect is Aspect.BATCH]
-    return bool(batches) and (regime.batch is None or bool(_AND_ABOVE.search(sentence)))
+    at = bisect_left(sentence.phases, match.end(), key=lambda mention: mention[0])
+    if not sentence.phases:
+        return None
+    return sentence.phases[max(at - 1, 0)][1]

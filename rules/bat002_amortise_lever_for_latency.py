@@ -92,7 +92,7 @@ levers:
 def check(audit: Audit) -> Iterator[Finding]:
     """Levers on throughput with claims on one user's latency."""
     for lever in audit.levers:
-        if lever.lever.nature is not Nature.AMORTISE or not _claims_latency(lever):
+        if lever.lever.acts_on is not Nature.AMORTISE or not _claims_latency(lever):
             continue
         before, after = lever.before.estimate, lever.after.estimate
         yield RULE.on_lever(

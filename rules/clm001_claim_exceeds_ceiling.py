@@ -29,7 +29,9 @@ from advisor.evidence import (
     claim_facts,
     claim_numbers,
     claims_of,
+    hangs_on_other_requests,
     lever_facts,
+    rests_on_guesses,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE, ClaimVerdict
@@ -94,7 +96,7 @@ _BY_KIND = {
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Claims above the ceiling of their levers."""
-    for claim in claims_of(audit):
+    for claim in claims_of(audit) if audit.levers else ():
         judged = claim.judged
         if judged.verdict is not ClaimVerdict.IMPOSSIBLE or judged.below_floor:
             continue
@@ -103,6 +105,8 @@ def check(audit: Audit) -> Iterator[Finding]:
         if judged.speedup <= GRACE * judged.ceiling or not _is_about_tokens(claim):
             continue
         lever = claim.lever
+        if lever is not None and hangs_on_other_requests(audit, lever):
+            continue
         known = _BY_KIND.get(lever.lever.kind) if lever is not None else None
         yield RULE.on_claim(
             audit,
@@ -115,6 +119,7 @@ def check(audit: Audit) -> Iterator[Finding]:
                 lever_facts(lever) if lever is not None else claim_facts(judged, judged.possible)
             ),
             numbers=claim_numbers(audit, claim),
+            confidence=Confidence.MEDIUM if rests_on_guesses(audit, claim) else None,
             error_class=known or RULE.error_class,
         )
 
@@ -135,7 +140,7 @@ def _reason(claim: AttachedClaim, ceiling: float) -> str:
     if claim.lever is None:
         return f"all levers together allow {limit}"
     before = claim.lever.before.estimate
-    nature = claim.lever.lever.nature
+    nature = claim.lever.lever.acts_on
     if nature is Nature.TOKENS:
         return f"if every draft token is accepted a pass brings {limit}"
     if nature is Nature.HARDWARE:

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from advisor.audit import Audit, LeverAudit
-from advisor.evidence import claim_numbers, claims_of, lever_facts
+from advisor.evidence import claim_numbers, claims_of, lever_facts, rests_on_guesses
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
 from advisor.rule import CLAIMS, Rule
@@ -92,6 +92,8 @@ def check(audit: Audit) -> Iterator[Finding]:
             continue
         if judged.speedup is None or judged.claim is None or judged.possible is None:
             continue
+        if judged.tpot_ms is not None and audit.context.measured_tpot_ms is None:
+            continue  # a rate against a baseline that nobody measured is no factor
         limit = _KERNEL_SPREAD * lever.byte_ratio
         fraction = judged.claim.conditions.bandwidth_fraction
         if fraction is not None:
@@ -108,6 +110,7 @@ def check(audit: Audit) -> Iterator[Finding]:
             instead=f"claim {factors(judged.possible)}, or compare kernels within one engine",
             facts=lever_facts(lever),
             numbers={**claim_numbers(audit, claim), "byte_ratio": lever.byte_ratio},
+            confidence=Confidence.MEDIUM if rests_on_guesses(audit, claim) else None,
         )
 
 

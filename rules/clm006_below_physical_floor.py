@@ -11,7 +11,9 @@ pass. Fewer bytes, more devices or speculation lower it.
 
 ## When this rule is wrong
 If several tokens leave a pass (state speculation with its tokens per pass), if the rate counts all
-users of a batch (say "throughput" or "aggregate"), or if the weights are narrower than stated.
+users of a batch (say "in total", and state the batch), or if the weights are narrower than stated.
+Where nobody states the batch, a rate of twice the floor's and more may count a batch, and is told
+in strict mode only.
 
 ## References
 - Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
@@ -24,6 +26,7 @@ from collections.abc import Iterator
 
 from advisor.alternatives import advice
 from advisor.audit import Audit
+from advisor.claims import Stream
 from advisor.evidence import (
     AttachedClaim,
     claim_numbers,
@@ -80,6 +83,9 @@ claim: 20 ms per token
     ),
 )
 
+_LEAST_BATCH = 2.0
+"""Two sequences together make less than twice the rate of one."""
+
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Absolute claims that the bytes do not allow."""
@@ -87,7 +93,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         return
     for claim in claims_of(audit):
         claimed_ms = claim.judged.tpot_ms
-        if claimed_ms is None or not claim.judged.below_floor:
+        if claimed_ms is None or not claim.judged.below_floor or _batch_is_open(audit, claim):
             continue
         floor_ms = _floor_ms(audit, claim)
         if claimed_ms * GRACE >= floor_ms:
@@ -106,7 +112,21 @@ def check(audit: Audit) -> Iterator[Finding]:
             instead=advice(audit),
             facts=_facts(claim, floor_ms),
             numbers={**claim_numbers(audit, claim), "needed_gbs": need, "bandwidth_gbs": have},
+            confidence=None if _is_one_stream(audit, claim, need / have) else Confidence.MEDIUM,
         )
+
+
+def _batch_is_open(audit: Audit, claim: AttachedClaim) -> bool:
+    """Whether a figure of all sequences is claimed, and nobody said how many there are."""
+    alone = step_of_claim(audit, claim).deployment.batch == 1
+    return claim.judged.metric == "throughput" and (alone or not is_stated(audit, "batch"))
+
+
+def _is_one_stream(audit: Audit, claim: AttachedClaim, excess: float) -> bool:
+    """Whether the figure is surely of one sequence: said so, or too little for a batch."""
+    read = claim.judged.claim
+    single = read is not None and (read.unit == "ms" or read.stream is Stream.SINGLE)
+    return single or is_stated(audit, "batch") or excess < _LEAST_BATCH
 
 
 def _floor_ms(audit: Audit, claim: AttachedClaim) -> float:

@@ -33,7 +33,6 @@ from advisor.evidence import hardware_of, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.kernels import AttentionKernel, MatmulKernel
 from advisor.rule import Rule
-from advisor.wording import digits
 
 RULE = Rule(
     code="FLP005",
@@ -111,7 +110,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         if not device.sparse_24_tensor_cores or device.id in _TWO_IN_ONE:
             continue
         dense = {
-            dtype: peak
+            dtype: float(peak)
             for dtype in _dtypes(audit, lever, idea.name or "")
             if (peak := device.tflops_dense.get(dtype)) is not None
         }
@@ -149,10 +148,10 @@ def _finding(audit: Audit, lever: LeverAudit, quoted: float, dtype: str, dense: 
     return RULE.on_lever(
         audit,
         lever,
-        f"{digits(quoted, 4)} TFLOPS is the 2:4-sparse {dtype} figure of"
-        f" {lever.before.deployment.hardware.name}; dense is {digits(dense, 4)}",
+        f"{quoted:,.0f} TFLOPS is the 2:4-sparse {dtype} figure of"
+        f" {lever.before.deployment.hardware.name}; dense is {dense:,.0f}",
         why="dense weights never run at the rate of structured sparsity",
-        instead=advice(audit) if decode else f"use {digits(dense, 4)} TFLOPS",
+        instead=advice(audit) if decode else f"use {dense:,.0f} TFLOPS",
         facts=lever_facts(lever),
         numbers={
             **lever_numbers(lever),

@@ -32,6 +32,7 @@ from advisor.audit import Audit, LeverAudit
 from advisor.claims import Metric, Stream
 from advisor.evidence import (
     claimed_over,
+    hangs_on_other_requests,
     is_stated,
     lever_facts,
     lever_numbers,
@@ -93,7 +94,6 @@ levers:
     ),
 )
 
-_SCHEDULING = frozenset({"chunked_prefill", "disaggregate"})
 _PER_TOKEN = frozenset({Metric.TPOT, Metric.TOKENS_PER_SECOND})
 
 
@@ -106,7 +106,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         attention = kind == "attention_kernel"
         if attention and not is_stated(audit, "context"):
             continue
-        if kind in _SCHEDULING and not _alone(audit):
+        if hangs_on_other_requests(audit, lever):
             continue
         if not claimed_over(lever, lever.tpot.ceiling):
             continue
@@ -131,11 +131,6 @@ def _claims_decode(audit: Audit, lever: LeverAudit) -> bool:
     if lever.lever.kind == "attention_kernel":
         return by_name or is_stated(audit, "phase")
     return by_name
-
-
-def _alone(audit: Audit) -> bool:
-    """Whether no other request's prompt can disturb the decode step."""
-    return is_stated(audit, "batch") and audit.baseline.deployment.batch == 1
 
 
 def _attention(lever: LeverAudit) -> str:

@@ -110,7 +110,7 @@ def check(audit: Audit) -> Iterator[Finding]:
                 audit,
                 index,
                 span,
-                _message(audit, step),
+                _message(step),
                 why="the matrix units wait for the bytes",
                 instead=advice(audit),
                 facts=(("numbers", _numbers(step)),),
@@ -152,12 +152,11 @@ def _may_hold(audit: Audit, step: Step, assertion: Assertion) -> bool:
     return not stated and not assertion.single_stream and step.estimate.ridge < _LOW_RIDGE
 
 
-def _message(audit: Audit, step: Step) -> str:
+def _message(step: Step) -> str:
     estimate, batch = step.estimate, step.deployment.batch
-    assumed = "" if is_stated(audit, "batch") else " (not stated)"
     gap = estimate.ridge / estimate.intensity
     return (
-        f"at batch {batch}{assumed} the step does {digits(estimate.intensity, 2)} FLOP/B against a"
+        f"at batch {batch} the step does {digits(estimate.intensity, 2)} FLOP/B against a"
         f" ridge of {digits(estimate.ridge)}, {digits(gap, 2)} times too little to wait for"
         f" arithmetic, which takes {arithmetic_of(step)}"
     )

@@ -1,0 +1,94 @@
+"""Every rule is held to its page and to its examples."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from advisor.audit import audit
+from advisor.finding import Finding, Severity
+from advisor.levers import LEVERS
+from advisor.readers import read
+from advisor.rule import CLAIMS, HEADINGS, STATEMENTS, LoadedRule, unmarked
+from advisor.rulebook import load_rules, run
+from advisor.source import Source, Span
+
+RULES = load_rules()
+FLAGGED = [
+    pytest.param(loaded, example, id=f"{loaded.rule.code}-{number}")
+    for loaded in RULES
+    for number, example in enumerate(loaded.rule.flagged)
+]
+PASSING = [
+    pytest.param(example, id=f"{loaded.rule.code}-{number}")
+    for loaded in RULES
+    for number, example in enumerate(loaded.rule.passing)
+]
+
+
+def findings_in(text: str) -> list[Finding]:
+    """What the rules say at the default level; the text itself must be in order."""
+    reading = read(Source("example.yaml", text))
+    assert reading.problems == ()
+    found: list[Finding] = []
+    for proposal in reading.proposals:
+        audited, unknown = audit(proposal)
+        assert unknown == ()
+        assert audited is not None
+        found += run(audited)
+    return found
+
+
+@pytest.mark.parametrize("loaded", RULES, ids=lambda loaded: loaded.rule.code)
+def test_a_page_has_its_headings_and_public_references(loaded: LoadedRule) -> None:
+    assert tuple(re.findall(r"^## (.*)$", loaded.page, re.MULTILINE)) == HEADINGS
+    sections = re.split(r"^## .*$", loaded.page, flags=re.MULTILINE)[1:]
+    assert all(len(section.split()) >= 5 for section in sections)
+    references = re.split(r"^- ", sections[-1], flags=re.MULTILINE)[1:]
+    assert references
+    assert all(re.search(r"\S:\s+https://[\w.-]+/\S+$", entry.strip()) for entry in references)
+
+
+@pytest.mark.parametrize("loaded", RULES, ids=lambda loaded: loaded.rule.code)
+def test_metadata_is_well_formed(loaded: LoadedRule) -> None:
+    rule = loaded.rule
+    assert re.fullmatch(r"[A-Z]{2,3}\d{3}", rule.code)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", rule.name)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since)
+    assert rule.about
+    assert set(rule.about) <= {*LEVERS, CLAIMS, STATEMENTS}
+    assert rule.flagged
+    assert rule.passing
+    assert rule.severity >= Severity.WARNING
+
+
+def test_codes_and_names_are_unique() -> None:
+    for words in ([one.rule.code for one in RULES], [one.rule.name for one in RULES]):
+        assert [word for word, count in Counter(words).items() if count > 1] == []
+
+
+@pytest.mark.parametrize(("loaded", "example"), FLAGGED)
+def test_a_flagged_example_is_flagged_at_its_marks(loaded: LoadedRule, example: str) -> None:
+    text, spans = unmarked(example)
+    assert spans
+    found = findings_in(text)
+    assert [finding.rule for finding in found] == [loaded.rule.code] * len(spans)
+    assert [Span(one.start.offset, one.end.offset) for one in found] == list(spans)
+    for finding in found:
+        assert re.search(r"\d", finding.message)
+        assert finding.numbers
+        assert finding.why
+        assert finding.instead
+        assert len(finding.message) <= 250
+
+
+@pytest.mark.parametrize("example", PASSING)
+def test_nothing_is_said_of_a_passing_example(example: str) -> None:
+    assert "«" not in example
+    assert findings_in(example) == []
+
+
+def test_marks_are_taken_out_and_remembered() -> None:
+    assert unmarked("a «bc» d «e»") == ("a bc d e", (Span(2, 4), Span(7, 8)))
