@@ -125,6 +125,11 @@ class Audit:
     """Claims for all levers together."""
 
     @property
+    def speedup(self) -> Interval:
+        """Speedup of the time per token with all levers together."""
+        return _tpot_speedup(self.baseline, self.combined)
+
+    @property
     def diagnosis(self) -> tuple[Sentence, ...]:
         """What the proposal says limits decode."""
         return self.proposal.diagnosis
@@ -252,7 +257,7 @@ def _verdict(lever: Lever, before: Step, after: Step, condition: str | None) -> 
     slower = after.estimate.tpot_ms.mid > _SLOWER * before.estimate.tpot_ms.mid
     faster = after.estimate.tpot_ms.mid < (1.0 - _UNCHANGED) * before.estimate.tpot_ms.mid
     fewer = _bytes_per_token(after) < (1.0 - _SAME_BYTES) * _bytes_per_token(before)
-    match lever.nature:
+    match lever.acts_on:
         case Nature.AMORTISE:
             return Verdict.THROUGHPUT_ONLY
         case Nature.OVERHEAD:
@@ -264,7 +269,7 @@ def _verdict(lever: Lever, before: Step, after: Step, condition: str | None) -> 
         case Nature.PREFILL:
             return Verdict.CONDITIONAL if condition else Verdict.PREFILL_ONLY
         case Nature.FLOPS:
-            return Verdict.CONDITIONAL if faster else Verdict.FLOP_ONLY
+            return Verdict.CONDITIONAL if faster or condition else Verdict.FLOP_ONLY
         case Nature.HARDWARE:
             if slower:
                 return Verdict.REGRESSION
@@ -282,7 +287,7 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
 
     1 / (1 - sum of the shares of the step that it touches).
     """
-    match lever.nature:
+    match lever.acts_on:
         case Nature.TOKENS:
             speculation = after.deployment.speculation
             if speculation is None:

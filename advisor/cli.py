@@ -7,6 +7,7 @@ error.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _USAGE_ERROR: Final = cast("type[Exception]", typer.BadParameter.__bases__[0])
 """What typer raises for wrong usage; it exports only some of its kinds."""
+
+_COLLECT_AFTER: Final = 200_000
+"""Objects that cycles are looked for after."""
 
 Colour = Literal["auto", "always", "never"]
 TextOrJson = Literal["text", "json"]
@@ -57,11 +61,20 @@ class CommandError(Exception):
     """A command that cannot do what is asked: the message is shown, the exit code is 2."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
+def main() -> int:
+    """Run the command line of this process and return the exit code."""
+    # A run makes few cycles and ends soon: looking for them, and taking the interpreter's own
+    # modules apart at the end, would take a fifth of the time of a small check.
+    gc.set_threshold(_COLLECT_AFTER)
+    code = run(sys.argv[1:])
+    gc.freeze()
+    return code
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code."""
     try:
-        outcome = _run(given)
+        outcome = _run(arguments)
         _write(outcome)
     except BrokenPipeError:
         # Whoever read the output has seen enough; the interpreter must not flush to them again.
@@ -210,7 +223,7 @@ def check(
         paths or ["."],
         selection=selection,
         strict=strict or settings.strict or limit is Severity.INFO,
-        defaults=Defaults(settings.context.stated()),
+        defaults=Defaults(settings.context),
     )
     shown = checked.findings
     failed = any(finding.severity >= limit for finding in shown) and not exit_zero
@@ -244,7 +257,7 @@ def audit(paths: Paths = None, *, output: Format = "text", color: Colours = "aut
     from advisor import checking  # noqa: PLC0415
     from advisor.context import Defaults  # noqa: PLC0415
 
-    audited = checking.audit_paths(paths or ["."], Defaults(_settings().context.stated()))
+    audited = checking.audit_paths(paths or ["."], Defaults(_settings().context))
     if output == "json":
         from advisor.reports.machine import audits_record  # noqa: PLC0415
 
@@ -315,7 +328,7 @@ def predict(
         "expert": expert_parallel,
         "attention_data": attention_data_parallel,
     }
-    audited, problems = judge(proposal_of(facts), Defaults(_settings().context.stated()))
+    audited, problems = judge(proposal_of(facts), Defaults(_settings().context))
     if audited is None:
         raise CommandError("; ".join(problem.message for problem in problems))
     if output == "json":

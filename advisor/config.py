@@ -1,58 +1,31 @@
 """Settings: [tool.rooflint] of the nearest pyproject.toml, or rooflint.toml.
 
-The nearest file above the working directory wins whole; nothing is merged. Unknown keys are
-errors that name the nearest known one. Every setting is frozen once read.
+The nearest file at or above the working directory wins whole; nothing is merged. What a file says
+is validated by `config_table`, which is imported only where there is such a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from advisor.levers.base import Count, FormatName, Tokens
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 FailOn = Literal["error", "warning", "info"]
+
+_OWN_FILE = "rooflint.toml"
+_SHARED_FILE = "pyproject.toml"
 
 
 class SettingsError(ValueError):
     """Settings that cannot be read: the message names the file, the key and what would be right."""
 
 
-class ContextSettings(BaseModel):
-    """Facts that hold for every proposal of the repository that does not state its own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    model: str | None = None
-    hardware: str | None = None
-    engine: str | None = None
-    phase: Literal["decode", "prefill"] | None = None
-    batch: Count | None = None
-    context: Tokens | None = None
-    weights: FormatName | None = None
-    kv_cache: FormatName | None = None
-    activations: FormatName | None = None
-    lm_head: FormatName | None = None
-
-    def stated(self) -> dict[str, Any]:
-        """The facts that are set, by name."""
-        return self.model_dump(exclude_none=True)
-
-
-class Settings(BaseModel):
+class Settings(NamedTuple):
     """What a repository sets for all runs."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=lambda name: name.replace("_", "-"),
-        validate_by_name=True,
-    )  # fmt: skip
-
-    context: ContextSettings = ContextSettings()
+    context: Mapping[str, Any] = MappingProxyType({})
+    """Facts, by name, that hold for every proposal that does not state its own."""
     select: tuple[str, ...] = ()
     """Rule codes or families to run; empty: all."""
     ignore: tuple[str, ...] = ()
@@ -60,8 +33,7 @@ class Settings(BaseModel):
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(NamedTuple):
     """Settings and the file they come from."""
 
     settings: Settings
@@ -76,15 +48,24 @@ def find_settings(start: Path) -> Configuration:
 
     """
     for folder in (start, *start.parents):
-        own = folder / "rooflint.toml"
+        own = folder / _OWN_FILE
         if own.is_file():
-            return Configuration(_read(own, _table(own)), own)
-        shared = folder / "pyproject.toml"
-        if shared.is_file():
+            return Configuration(_validated(own, _table(own)), own)
+        shared = folder / _SHARED_FILE
+        if shared.is_file() and _mentions_us(shared):
             table = _table(shared).get("tool", {})
             if isinstance(table, dict) and "rooflint" in table:
-                return Configuration(_read(shared, table["rooflint"]), shared)
+                return Configuration(_validated(shared, table["rooflint"]), shared)
     return Configuration(Settings())
+
+
+def _mentions_us(path: Path) -> bool:
+    """Whether a file can hold the table at all; most do not, and are then not parsed."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return True  # parsing says why
+    return b"rooflint" in data
 
 
 def _table(path: Path) -> dict[str, Any]:
@@ -96,24 +77,7 @@ def _table(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: cannot be read as TOML: {error}") from None
 
 
-def _read(path: Path, table: object) -> Settings:
-    try:
-        return Settings.model_validate(table)
-    except ValidationError as error:
-        raise SettingsError("\n".join(_messages(path, error))) from None
+def _validated(path: Path, table: object) -> Settings:
+    from advisor.config_table import read_table  # noqa: PLC0415  builds pydantic models
 
-
-def _messages(path: Path, error: ValidationError) -> Iterator[str]:
-    for item in error.errors():
-        place = ".".join(str(part) for part in item["loc"])
-        if item["type"] == "extra_forbidden":
-            model = ContextSettings if item["loc"][0] == "context" else Settings
-            known = [name.replace("_", "-") for name in model.model_fields]
-            if model is ContextSettings:
-                known = list(model.model_fields)
-            near = get_close_matches(str(item["loc"][-1]), known, 1, 0.5)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
-            yield f"{path}: unknown setting {place!r}{hint}"
-        else:
-            message = item["msg"].removeprefix("Value error, ")
-            yield f"{path}: {place}: {message}"
+    return read_table(path, table)

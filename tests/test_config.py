@@ -21,12 +21,12 @@ def test_the_nearest_file_wins_whole(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     assert find_settings(inner).settings.fail_on == "error"
-    assert find_settings(inner).settings.context.stated() == {"batch": 8}
+    assert find_settings(inner).settings.context == {"batch": 8}
     (inner / "rooflint.toml").write_text('[context]\ncontext = "8k"\nhardware = "H200"\n')
     found = find_settings(inner)
     assert found.path == inner / "rooflint.toml"
     assert found.settings.fail_on == "warning"
-    assert found.settings.context.stated() == {"context": 8192, "hardware": "H200"}
+    assert found.settings.context == {"context": 8192, "hardware": "H200"}
 
 
 def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:

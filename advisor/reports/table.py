@@ -12,7 +12,7 @@ from advisor.judge import ClaimVerdict, JudgedClaim
 from advisor.levers import Metric
 from advisor.reports.columns import cut, table
 from advisor.reports.style import Style, clean, columns, wrap
-from advisor.roofline import Estimate, compare
+from advisor.roofline import Estimate
 from advisor.wording import change, digits, factor, factors, gigabytes, size, span_of
 
 _INDENT = "  "
@@ -209,7 +209,6 @@ def _row(lever: LeverAudit) -> tuple[str, ...]:
 
 def _together(audit: Audit) -> tuple[str, ...]:
     before, after = audit.baseline, audit.combined
-    same = before.deployment is after.deployment
     ratio = after.estimate.tpot_ms.mid / before.estimate.tpot_ms.mid
     score = 100.0 * (1.0 - ratio)
     return (
@@ -218,7 +217,7 @@ def _together(audit: Audit) -> tuple[str, ...]:
         _flops_change(before, after),
         f"{score:.0f}" if abs(score) >= 0.5 else "0",
         ", ".join(_claimed(claim, "tpot") for claim in audit.claims),
-        "1.00x" if same else factors(compare(before.estimate, after.estimate)),
+        factors(audit.speedup),
         "",
     )
 
