@@ -73,16 +73,24 @@ def _open(value: object) -> object:
 Open = BeforeValidator(_open)
 """Marks a field that may be `unknown`: asked for, and told as what the gain hangs on."""
 
+
+def _amount(value: object) -> float:
+    if isinstance(value, str) and value.strip().lower() == UNKNOWN:
+        return 0.0
+    return parse_quantity(value, Dimension.BYTES).value
+
+
 Ratio = Annotated[float, _reader(Dimension.RATIO), _json("number", "string", examples=["30%", 0.3])]
 Count = Annotated[int, _whole(Dimension.COUNT), _json("integer", "string", examples=[8])]
 Tokens = Annotated[int, _whole(Dimension.TOKENS), _json("integer", "string", examples=["4k", 4096])]
 Factor = Annotated[
     float, _reader(Dimension.FACTOR), _json("number", "string", examples=["1.8x", 1.8])
 ]
-Bytes = Annotated[float, _reader(Dimension.BYTES), _json("string", examples=["10 GB"])]
 Flops = Annotated[
     float, _reader(Dimension.COMPUTE), _json("string", examples=["989 TFLOPS", "1.4 PFLOP/s"])
 ]
+Amount = Annotated[float, BeforeValidator(_amount), _json("string", examples=["10 GB", UNKNOWN])]
+"""Bytes; 0 where somebody says that there are some and nobody says how many."""
 FormatName = Annotated[
     str,
     AfterValidator(_known_format),
@@ -115,6 +123,11 @@ class Lever(BaseModel):
     @abstractmethod
     def label(self) -> str:
         """The lever in a few words, for a table."""
+
+    @property
+    def acts_on(self) -> Nature:
+        """What this very lever acts on: its nature, unless its fields say otherwise."""
+        return self.nature
 
     @abstractmethod
     def apply(self, deployment: Deployment) -> Deployment:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import model_validator
 
 from advisor.deployment import Deployment, Offload, find_device
-from advisor.levers.base import Bytes, Count, Lever, Metric, Nature, Open
+from advisor.levers.base import Amount, Count, Lever, Metric, Nature, Open
 
 
 class _Parallel(Lever):
@@ -93,9 +93,11 @@ class OffloadLever(Lever):
     nature: ClassVar[Nature] = Nature.LINK
 
     kind: Literal["offload"] = "offload"
-    weights: Bytes | None = None
-    kv_cache: Bytes | None = None
+    weights: Amount | None = None
+    kv_cache: Amount | None = None
     to: Literal["host", "nvme"] = "host"
+    evicted: bool = False
+    """Whether only evicted cache blocks go there, to come back with their prefix."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -114,10 +116,26 @@ class OffloadLever(Lever):
         what = "weights" if self.weights is not None else "KV cache"
         size = (self.weights if self.weights is not None else self.kv_cache) or 0.0
         place = "NVMe" if self.to == "nvme" else "the host"
-        return f"{size / 1e9:.3g} GB of {what} on {place}"
+        if self.evicted:
+            what = "evicted KV cache"
+        return f"{size / 1e9:.3g} GB of {what} on {place}" if size else f"{what} on {place}"
+
+    @property
+    def acts_on(self) -> Nature:
+        """The link in every step, or only the prompt: evicted blocks are no part of a step."""
+        return Nature.PREFILL if self.evicted and self.weights is None else self.nature
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """An amount that nobody stated."""
+        del deployment
+        if self.weights or self.kv_cache or self.acts_on is Nature.PREFILL:
+            return None
+        return "how much is offloaded, and the link"
 
     def apply(self, deployment: Deployment) -> Deployment:
         """These bytes come over the host link in every step that needs them."""
+        if self.acts_on is Nature.PREFILL:
+            return deployment
         away = Offload(self.weights or 0.0, self.kv_cache or 0.0, self.to)
         return deployment.evolve(offload=away)
 
