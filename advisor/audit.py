@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from advisor.catalog.names import UnknownNameError
 from advisor.context import Context, Defaults, resolve
@@ -42,8 +43,7 @@ class Verdict(StrEnum):
     REGRESSION = "regression"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A deployment with its counted and timed step."""
 
     deployment: Deployment
@@ -57,8 +57,7 @@ def step_of(deployment: Deployment) -> Step:
     return Step(deployment, ledger, estimate(ledger, deployment))
 
 
-@dataclass(frozen=True, slots=True)
-class Speedup:
+class Speedup(NamedTuple):
     """How many times better a metric gets, and what it can reach at best."""
 
     metric: Metric
@@ -111,8 +110,7 @@ class LeverAudit:
         return _bytes_per_token(self.before) / _bytes_per_token(self.after)
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(NamedTuple):
     """Everything computed about one proposal. Rules see this and nothing else."""
 
     proposal: Proposal
@@ -308,6 +306,10 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
         case Nature.FLOPS:
             return _amdahl(before.estimate.shares.compute)
         case Nature.BYTES:
+            if before.deployment is after.deployment and lever.condition(before.deployment):
+                # What is open decides whether anything is saved; at best its part of the weights.
+                part = lever.nominal_flops(before.deployment) or 1.0
+                return _amdahl(part * before.estimate.shares.weights)
             return _amdahl(sum(touched_shares(before, after).values()))
 
 

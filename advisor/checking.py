@@ -7,10 +7,9 @@ written, and nothing of the files is executed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from advisor import rulebook
 from advisor.audit import Audit, audit
@@ -30,8 +29,7 @@ class UnknownRuleError(ValueError):
     """A rule is selected or ignored that there is none of; the message names the nearest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Which rules run: codes, families or names. Findings about unreadable input always stay."""
 
     select: frozenset[str] = frozenset()
@@ -76,21 +74,19 @@ def _codes_and_names() -> Iterator[tuple[str, str]]:
     yield from ((problem.code, problem.name) for problem in SUPPRESSION_PROBLEMS.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What a run found."""
 
     findings: tuple[Finding, ...]
     """In the order of the files as given, then of their text."""
     suppressed: tuple[Finding, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=lambda: MappingProxyType({}))
+    sources: Mapping[str, Source] = MappingProxyType({})
     """Texts by path, for whoever shows the findings."""
     files: int = 0
     """Files that were named, or hold proposals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Audited:
+class Audited(NamedTuple):
     """Every proposal of a run, and what could not be read."""
 
     audits: tuple[Audit, ...]
@@ -111,8 +107,8 @@ def proposal_of(facts: Mapping[str, Any]) -> Proposal:
         model=given.get("model"),
         hardware=given.get("hardware"),
         engine=None if engine is None else Engine(engine),
-        splits=Splits(**{name: given.get(name) for name in Splits.__slots__}),
-        workload=Workload(**{name: given.get(name) for name in Workload.__slots__}),
+        splits=Splits(**{name: given.get(name) for name in Splits._fields}),
+        workload=Workload(**{name: given.get(name) for name in Workload._fields}),
         weights=given.get("weights"),
         kv_cache=given.get("kv_cache"),
         activations=given.get("activations"),

@@ -7,10 +7,9 @@ several devices keeps them all; the most usual one carries the numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from advisor.catalog.device import Device
 from advisor.catalog.engines import Engine, resolve_engine
@@ -41,19 +40,17 @@ _MEASUREMENT_SPREAD = 0.05
 """One published figure measured again differs by about this much."""
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(NamedTuple):
     """Facts that the settings of a repository give where a proposal does not."""
 
-    values: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[str, Any] = MappingProxyType({})
 
     def get(self, name: str) -> Any:
         """The value the settings give, or None."""
         return self.values.get(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """A proposal's baseline, every fact of it with its origin."""
 
     facts: Mapping[str, Stated[Any]]

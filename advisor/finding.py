@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
@@ -71,8 +70,7 @@ class Subject(NamedTuple):
     """Its index among those of the proposal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """A related fact, shown under a finding; with a span of its own where it stands elsewhere."""
 
     message: str
@@ -80,8 +78,7 @@ class Note:
     rule: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong, at one place, with the numbers that show it."""
 
     rule: str
@@ -97,7 +94,7 @@ class Finding:
     instead: str = ""
     lever: str | None = None
     """Kind of the lever the finding is about, in the machine vocabulary."""
-    numbers: Mapping[str, Number] = field(default_factory=lambda: MappingProxyType({}))
+    numbers: Mapping[str, Number] = MappingProxyType({})
     facts: tuple[tuple[str, str], ...] = ()
     """Lines under the message: ("numbers", "weights 70.6 -> 70.6 GB/token ...")."""
     notes: tuple[Note, ...] = ()

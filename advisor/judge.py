@@ -8,9 +8,8 @@ one metric, phase or scope is never judged on another.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from advisor.claims import Claim, Kind, Metric, Scope, Stream, parse_claim
 from advisor.context import Context
@@ -32,8 +31,7 @@ class ClaimVerdict(StrEnum):
     IMPOSSIBLE = "impossible"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a claim is held against: expected speedups, and the best the levers could bring."""
 
     tpot: Interval
@@ -42,8 +40,7 @@ class Limits:
     """Of the time per output token."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedClaim:
+class JudgedClaim(NamedTuple):
     """A claim, how it was read, and what came of it."""
 
     sentence: Sentence

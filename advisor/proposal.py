@@ -8,9 +8,8 @@ settings gave and what was assumed are never mixed up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from advisor.finding import Finding
 from advisor.levers import Lever
@@ -20,8 +19,7 @@ T = TypeVar("T")
 Origin = Literal["given", "settings", "assumed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Stated(Generic[T]):
+class Stated(NamedTuple, Generic[T]):
     """A value, where it comes from, and where it stands if it stands in the text."""
 
     value: T
@@ -29,8 +27,7 @@ class Stated(Generic[T]):
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(NamedTuple):
     """What is asked of the deployment; None where nobody said."""
 
     phase: Stated[Literal["decode", "prefill"]] | None = None
@@ -40,8 +37,7 @@ class Workload:
     output: Stated[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Splits:
+class Splits(NamedTuple):
     """Parallel degrees as stated."""
 
     tensor: Stated[int] | None = None
@@ -51,16 +47,14 @@ class Splits:
     attention_data: Stated[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(NamedTuple):
     """The engine as stated."""
 
     name: Stated[str]
     version: Stated[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """What the proposal says was measured of its baseline."""
 
     span: Span
@@ -71,16 +65,14 @@ class Measured:
     """Tokens per second of all sequences."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """Words of the proposal that are judged: a claim, or a statement on what limits decode."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ProposedLever:
+class ProposedLever(NamedTuple):
     """A lever, where it is proposed, and what is claimed for it."""
 
     lever: Lever
@@ -89,7 +81,7 @@ class ProposedLever:
     claim: Sentence | None = None
     together: tuple[Lever, ...] = ()
     """Every lever of the same entry, which the claim is about; empty where it is this one only."""
-    spans: Mapping[str, Span] = field(default_factory=lambda: MappingProxyType({}))
+    spans: Mapping[str, Span] = MappingProxyType({})
     """Where each field of the lever stands."""
 
     def span_of(self, name: str) -> Span:
@@ -97,8 +89,7 @@ class ProposedLever:
         return self.spans.get(name, self.span)
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """One proposal of one file, as stated. What nobody stated is None."""
 
     source: Source
@@ -109,8 +100,8 @@ class Proposal:
     """A name, a path, or a config written inline."""
     hardware: Stated[str] | None = None
     engine: Engine | None = None
-    splits: Splits = field(default_factory=Splits)
-    workload: Workload = field(default_factory=Workload)
+    splits: Splits = Splits()
+    workload: Workload = Workload()
     weights: Stated[str] | None = None
     kv_cache: Stated[str] | None = None
     activations: Stated[str] | None = None
@@ -124,16 +115,15 @@ class Proposal:
     def context_spans(self) -> Mapping[str, Span]:
         """Where each stated fact of the context stands."""
         found: dict[str, Span] = {}
-        for part in (self, self.workload, self.splits):
-            for item in fields(part):
-                value = getattr(part, item.name)
+        parts: tuple[NamedTuple, ...] = (self, self.workload, self.splits)
+        for part in parts:
+            for name, value in part._asdict().items():
                 if isinstance(value, Stated) and value.span is not None:
-                    found[item.name] = value.span
+                    found[name] = value.span
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a reader made of a file: proposals, and findings about what it could not read."""
 
     source: Source

@@ -8,7 +8,6 @@ takes every efficiency as 1 and no fixed time: no implementation can beat it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -70,8 +69,7 @@ class Shares(NamedTuple):
     draft: float
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """One step of a deployment in bytes, FLOPs and time."""
 
     bytes: StepBytes

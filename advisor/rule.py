@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final, TypedDict, Unpack
+from dataclasses import field
+from typing import Final, NamedTuple, TypedDict, Unpack
 
 from advisor.audit import Audit, LeverAudit
 from advisor.evidence import AttachedClaim, assumed_facts
@@ -39,8 +39,7 @@ class Details(TypedDict, total=False):
     error_class: ErrorClass | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule's metadata. Its page is the docstring of the module it stands in."""
 
     code: str
@@ -127,8 +126,7 @@ def unmarked(example: str) -> tuple[str, tuple[Span, ...]]:
     return "".join(text), tuple(spans)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedRule:
+class LoadedRule(NamedTuple):
     """A rule with its page and its check, as found in a module."""
 
     rule: Rule

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -167,7 +166,7 @@ def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
     yield from groups.pop(None, [])
     for group in groups.values():
         root, *others = sorted(group, key=_rank)
-        yield replace(root, notes=(*root.notes, *(_as_note(other, root) for other in others)))
+        yield root._replace(notes=(*root.notes, *(_as_note(other, root) for other in others)))
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:

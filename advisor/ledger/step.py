@@ -10,7 +10,6 @@ tokens routed independently; ring all-reduce traffic 2*(n-1)/n of the message pe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, prod
 from typing import Final, Literal, NamedTuple
@@ -80,8 +79,7 @@ class Operator(NamedTuple):
     """Read once for the whole batch (weights) rather than once per sequence (caches, states)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Communication:
+class Communication(NamedTuple):
     """Collectives and hops of one step on one rank's path."""
 
     all_reduces: float = 0.0
@@ -99,8 +97,7 @@ class Communication:
 _SILENCE: Final = Communication()
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(NamedTuple):
     """What one step moves and computes. Byte fields are of one rank's path unless they say so."""
 
     operators: tuple[Operator, ...]
@@ -539,8 +536,7 @@ def kv_bytes_per_token(deployment: Deployment) -> float:
     return sum(written for _cache, _bytes, written, _flops in plan_of(deployment).caches)
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
+class Capacity(NamedTuple):
     """What must be kept in the memory of one device, and how much more would fit."""
 
     weights_bytes: float

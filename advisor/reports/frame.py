@@ -7,7 +7,6 @@ under what they mean; a line too long for the page is cut around them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from advisor.reports.style import TAB_COLUMNS, Style, columns, printable, width_of, wrap
@@ -24,8 +23,7 @@ _LOOKED_AT = 1000
 """Code points on each side of a mark that matter on an endless line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """Words to underline, and what to say about them."""
 
     span: Span

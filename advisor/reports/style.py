@@ -5,9 +5,8 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from advisor.finding import Severity
 
@@ -37,8 +36,7 @@ _BIDIRECTIONAL: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """Width of the page, and whether to colour it."""
 
     colour: bool = False
