@@ -18,6 +18,7 @@ from pathlib import Path
 from advisor.catalog.compile import compiled_files
 from advisor.catalog.store import FOLDER
 from advisor.rulebook import compile_index
+from advisor.schema import SCHEMAS, schema_text
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -36,12 +37,24 @@ def rules() -> Mapping[Path, bytes]:
     return compile_index()
 
 
+def schemas() -> dict[Path, bytes]:
+    """The JSON Schemas, as `rooflint schema` prints them."""
+    return {
+        ROOT / "schemas" / f"{name}.schema.json": schema_text(name).encode() for name in SCHEMAS
+    }
+
+
 def readme() -> dict[Path, bytes]:
     """README.md with the output that its commands have today."""
     return {README: refresh(README.read_text(encoding="utf-8"), output_of).encode()}
 
 
-PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (catalogs, rules, readme)
+PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (
+    catalogs,
+    rules,
+    schemas,
+    readme,
+)
 
 
 def refresh(text: str, run: Callable[[list[str]], str]) -> str:
@@ -96,6 +109,7 @@ def main(arguments: list[str]) -> int:
             sys.stderr.write(f"stale: {names}; run `make generated`\n")
         return 1 if stale else 0
     for path, content in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     sys.stdout.write(f"written: {names or 'nothing, all is fresh'}\n")
     return 0
