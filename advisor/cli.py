@@ -3,9 +3,9 @@
 A command returns its outcome; `main` alone writes and decides on what goes wrong: exit 0 when
 nothing is at or above the level of failing, 1 for findings, 2 for usage, settings or an internal
 error.
-"""
 
-from __future__ import annotations
+Annotations are evaluated here and not kept as text: typer would evaluate each of them twice.
+"""
 
 import gc
 import os
@@ -66,6 +66,8 @@ def main() -> int:
     # A run makes few cycles and ends soon: looking for them, and taking the interpreter's own
     # modules apart at the end, would take a fifth of the time of a small check.
     gc.set_threshold(_COLLECT_AFTER)
+    # Plugins of other projects have no business in a linter, and looking for them takes time.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     code = run(sys.argv[1:])
     gc.freeze()
     return code
@@ -121,7 +123,7 @@ def _write(outcome: Outcome) -> None:
             stream.flush()
 
 
-def _style(colour: Colour) -> Style:
+def _style(colour: Colour) -> "Style":
     from advisor.reports.style import (  # noqa: PLC0415
         DEFAULT_WIDTH,
         MAX_WIDTH,
@@ -137,7 +139,7 @@ def _style(colour: Colour) -> Style:
     )
 
 
-def _settings() -> Settings:
+def _settings() -> "Settings":
     from advisor.config import SettingsError, find_settings  # noqa: PLC0415
 
     try:

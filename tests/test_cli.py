@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from advisor import checking, cli
+from advisor.schema import SCHEMAS
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAD = "rooflint: 1\nmodel: Llama-3.1-8B\nhardware: H100 SXM\n"
+CLEAN = HEAD + "levers:\n  - {kind: quantize, weights: fp8}\n"
+WARNED = HEAD + "levers:\n  - {kind: prune, sparsity: 30%, storage: dense, claim: 1.4x}\n"
+WRONG = HEAD + "claim: 2000 tokens/s for one user\n"
+BROKEN = HEAD + "levers: [\n"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (
+        ("clean.yaml", CLEAN), ("warned.yaml", WARNED), ("wrong.yaml", WRONG),
+        ("broken.yaml", BROKEN),
+    ):  # fmt: skip
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    for variable in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    assert folder.is_dir()
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = cli.run(list(arguments))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+# Exit codes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["clean.yaml"], 0),
+        (["warned.yaml"], 1),
+        (["wrong.yaml"], 1),
+        (["broken.yaml"], 1),
+        (["missing.yaml"], 1),
+        (["warned.yaml", "--fail-on", "warning"], 1),
+        (["warned.yaml", "--fail-on", "error"], 0),
+        (["warned.yaml", "--fail-on", "info"], 1),
+        (["wrong.yaml", "--fail-on", "error"], 1),
+        (["warned.yaml", "wrong.yaml", "--fail-on", "error"], 1),
+        (["wrong.yaml", "--exit-zero"], 0),
+        (["warned.yaml", "--ignore", "FLP"], 1),
+        (["warned.yaml", "--ignore", "FLP,clm"], 0),
+        (["warned.yaml", "--select", "clm"], 1),
+        (["warned.yaml", "--select", "KV,PHS001"], 0),
+        (["clean.yaml", "--fail-on", "never"], 2),
+        (["clean.yaml", "--select", "FLPX"], 2),
+        (["clean.yaml", "--no-such-option"], 2),
+    ],
+)
+def test_exit_codes(run: Run, arguments: list[str], code: int) -> None:
+    assert run("check", *arguments)[0] == code
+
+
+def test_commands_that_only_tell_end_with_0(run: Run) -> None:
+    for arguments in (
+        ["audit", "warned.yaml"], ["audit", "broken.yaml"], ["explain", "FLP002"], ["explain"],
+        ["catalog", "engines"], ["model", "Llama-3.1-8B"], ["schema"], ["predict"], ["--version"],
+        ["--help"], ["check", "--help"],
+    ):  # fmt: skip
+        code, out, _ = run(*arguments)
+        assert (code, bool(out)) == (0, True), arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["explain", "FLP02"], "FLP002"),
+        (["model", "Lama-3.1-8B"], "Llama-3.1-8B"),
+        (["predict", "--hardware", "H1000"], "H100"),
+        (["predict", "--weights", "int44"], "number format"),
+        (["predict", "--context", "many"], "--context"),
+        (["predict", "--batch", "0"], "batch"),
+        (["catalog", "gpus"], "hardware"),
+        (["schema", "proposals"], "proposal"),
+        (["check", "clean.yaml", "--select", "FLP02"], "FLP002"),
+        (["chekc"], "chekc"),
+    ],
+)
+def test_what_cannot_be_done_is_told_on_standard_error(
+    run: Run, arguments: list[str], words: str
+) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_settings_that_cannot_be_read_end_with_2(run: Run, folder: Path) -> None:
+    (folder / "rooflint.toml").write_text("strikt = true\n")
+    code, out, err = run("check", "clean.yaml")
+    assert (code, out) == (2, "")
+    assert "rooflint.toml" in err
+    assert "'strict'" in err
+
+
+def test_settings_hold_where_no_flag_says_otherwise(run: Run, folder: Path) -> None:
+    (folder / "rooflint.toml").write_text(
+        'fail-on = "error"\n[context]\nhardware = "A100 80GB SXM"\n'
+    )
+    assert run("check", "warned.yaml")[0] == 0
+    assert run("check", "warned.yaml", "--fail-on", "warning")[0] == 1
+    _, out, _ = run("predict")
+    assert "A100 SXM 80GB" in out
+    assert "settings: hardware A100 80GB SXM" in out
+
+
+def test_an_internal_error_is_one_clear_message(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr(checking, "check", fail)
+    code, out, err = run("check", "clean.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith("rooflint: internal error: ZeroDivisionError: division by zero\n")
+    assert "report it" in err
+    assert "Traceback" not in err
+    with pytest.raises(ZeroDivisionError):
+        run("--debug", "check", "clean.yaml")
+
+
+# Output of check
+
+
+def test_a_right_file_is_met_with_silence(run: Run) -> None:
+    assert run("check", "clean.yaml") == (0, "", "")
+
+
+def test_one_broken_file_hides_no_other(run: Run) -> None:
+    code, out, _ = run("check", "broken.yaml", "missing.yaml", "warned.yaml", "--format", "concise")
+    assert code == 1
+    rules = [line.split()[2] for line in out.splitlines()[:-1]]
+    assert rules == ["E902", "E901", "FLP002"]
+    assert out.splitlines()[-1] == "2 errors, 1 warning in 3 files"
+
+
+def test_a_folder_is_read_when_no_path_is_given(run: Run) -> None:
+    _, out, _ = run("check", "--format", "concise")
+    assert {line.split(":")[0] for line in out.splitlines()[:-1]} == {
+        "broken.yaml", "warned.yaml", "wrong.yaml",
+    }  # fmt: skip
+
+
+def test_frames_show_the_file_and_quiet_leaves_out_the_summary(run: Run) -> None:
+    _, out, _ = run("check", "warned.yaml")
+    assert "    5 |   - {kind: prune, sparsity: 30%" in out
+    assert "      |      ^^^^^^^^^^^" in out
+    assert out.splitlines()[-1] == "1 warning in 1 file"
+    assert "in 1 file" not in run("check", "warned.yaml", "-q")[1]
+
+
+@pytest.mark.parametrize(
+    "text", [WARNED, "\ufeff" + WARNED, WARNED.replace("\n", "\r\n"), "# 🚀 日本\n" + WARNED]
+)
+def test_offsets_in_json_point_at_the_decoded_text(run: Run, folder: Path, text: str) -> None:
+    (folder / "one.yaml").write_bytes(text.encode())
+    code, out, _ = run("check", "one.yaml", "--format", "json")
+    assert code == 1
+    whole = json.loads(out)
+    jsonschema.validate(whole, SCHEMAS["check"]())
+    [finding] = whole["findings"]
+    start, end = finding["start"]["offset"], finding["end"]["offset"]
+    decoded = text.removeprefix("\ufeff")
+    assert decoded[start:end] == "kind: prune"
+    assert finding["start"]["line"] == 5 + decoded.startswith("#")
+    assert finding["start"]["column"] == 6
+    assert finding["path"] == "one.yaml"
+
+
+def test_suppressed_findings_are_counted(run: Run, folder: Path) -> None:
+    (folder / "hidden.yaml").write_text(
+        WARNED.replace("levers:\n", "levers:\n  # rooflint: ignore[FLP002] kept for history\n")
+    )
+    assert run("check", "hidden.yaml")[:2] == (0, "")
+    summary = json.loads(run("check", "hidden.yaml", "--format", "json")[1])["summary"]
+    assert summary == {"files": 1, "errors": 0, "warnings": 0, "info": 0, "suppressed": 1}
+
+
+def test_a_rule_that_does_not_run_leaves_its_suppression_alone(run: Run, folder: Path) -> None:
+    (folder / "hidden.yaml").write_text(
+        WARNED.replace("levers:\n", "levers:\n  # rooflint: ignore[FLP002] kept for history\n")
+    )
+    assert run("check", "hidden.yaml", "--ignore", "FLP002", "--ignore", "CLM")[0] == 0
+    (folder / "unused.yaml").write_text("# rooflint: ignore-file[FLP002] no more\n" + CLEAN)
+    code, out, _ = run("check", "unused.yaml", "--format", "concise")
+    assert code == 1
+    assert "SUP004" in out
+    assert run("check", "unused.yaml", "--ignore", "SUP")[0] == 0
+
+
+def test_errors_of_input_cannot_be_ignored(run: Run) -> None:
+    assert run("check", "broken.yaml", "--select", "FLP")[0] == 1
+
+
+# Output of the others
+
+
+def test_audits_as_text_and_as_json(run: Run) -> None:
+    code, out, _ = run("audit", "warned.yaml", "broken.yaml")
+    assert code == 0
+    assert "prune 30%, stored dense" in out
+    assert "broken.yaml:4:9 error E902" in out
+    code, out, _ = run("audit", "warned.yaml", "missing.yaml", "--format", "json")
+    assert code == 0
+    whole = json.loads(out)
+    jsonschema.validate(whole, SCHEMAS["audit"]())
+    assert [one["path"] for one in whole["audits"]] == ["warned.yaml"]
+    assert [(one["rule"], one["path"]) for one in whole["errors"]] == [("E901", "missing.yaml")]
+
+
+def test_a_prediction_as_text_and_as_json(run: Run) -> None:
+    arguments = ["predict", "--model", "Llama-3.1-8B", "--hardware", "H100 SXM", "--batch", "8"]
+    _, out, _ = run(*arguments, "--context", "2k", "--kv-cache", "fp8")
+    assert "batch 8 | 2,048 tokens | bf16 weights, fp8 KV" in out
+    assert "assumed: engine vllm" in out
+    _, out, _ = run(*arguments, "--context", "2048", "--tp", "2", "--format", "json")
+    estimate: dict[str, Any] = json.loads(out)
+    assert list(estimate)[:3] == ["bytes", "flops", "intensity"]
+    # 8 sequences of 2,048 tokens of 131,072 bytes.
+    assert estimate["bytes"]["kv_read"] == 8 * 2048 * 131_072
+    assert estimate["throughput"]["mid"] == pytest.approx(8 * estimate["tokens_per_second"]["mid"])
+
+
+def test_schemas_are_printed_as_they_are_committed(run: Run) -> None:
+    for name in SCHEMAS:
+        committed = (ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
+        assert run("schema", name)[1] == committed
+
+
+def test_help_is_plain_and_gives_an_example_each(run: Run) -> None:
+    _, out, _ = run("--help")
+    for command in ("check", "audit", "predict", "explain", "catalog", "model", "schema"):
+        assert f"  {command} " in out
+        told = run(command, "--help")[1]
+        assert f"rooflint {command}" in told.split("Example")[1]
+        assert max(map(len, told.splitlines())) <= 80
+
+
+# The process
+
+
+def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "advisor", *arguments]
+    inherited = {"PYTHONPATH": str(ROOT), **os.environ}
+    environment = {**inherited, **options.pop("env", {})}
+    return subprocess.run(
+        command, capture_output=True, timeout=60, check=False, env=environment, **options
+    )
+
+
+def test_standard_input_is_read(folder: Path) -> None:
+    done = process("check", "-", "--format", "concise", input=WARNED.encode(), cwd=folder)
+    assert done.returncode == 1
+    assert done.stdout.startswith(b"-:5:6: warning FLP002 ")
+
+
+def test_a_terminal_that_cannot_show_a_character_gets_its_code(folder: Path) -> None:
+    (folder / "one.yaml").write_text(WARNED.replace("claim: 1.4x", 'claim: "1.4x → 日本"'))
+    done = process(
+        "check", "one.yaml", cwd=folder, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    )
+    assert done.returncode == 1
+    assert b"\\u65e5" in done.stdout
+
+
+def test_a_reader_that_has_seen_enough_is_met_with_silence(folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        command = [sys.executable, "-m", "advisor", "catalog", "models"]
+        done = subprocess.run(
+            command, stdout=closed, stderr=subprocess.PIPE, timeout=60, check=False, cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are another matter there")
+def test_an_interrupt_ends_with_130_and_no_word(folder: Path) -> None:
+    waiting = subprocess.Popen(
+        [sys.executable, "-m", "advisor", "check", "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPROFILEIMPORTTIME": ""},
+    )  # fmt: skip
+    assert waiting.stdin is not None
+    assert waiting.stderr is not None
+    try:
+        _wait_until_reading(waiting.pid)
+        waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(timeout=30) == 130
+        assert waiting.stderr.read() == b""
+    finally:
+        waiting.kill()
+        waiting.communicate()
+
+
+def _wait_until_reading(pid: int) -> None:
+    """Wait until a process sleeps in a read of its standard input."""
+    state = Path(f"/proc/{pid}/wchan")
+    if not state.exists():
+        pytest.skip("this system does not show what a process waits for")
+    for _ in range(600):
+        if "pipe_read" in state.read_text():
+            return
+        signal.sigtimedwait([], 0.05)
+    raise AssertionError("the process never read its input")
+
+
+def test_colours_follow_the_flag_and_the_environment(folder: Path) -> None:
+    def coloured(*arguments: str, **env: str) -> bool:
+        return b"\x1b[" in process("check", "warned.yaml", *arguments, cwd=folder, env=env).stdout
+
+    assert not coloured()
+    assert coloured("--color", "always", NO_COLOR="1")
+    assert coloured(FORCE_COLOR="1", NO_COLOR="")
+
+
+def test_the_width_follows_the_page(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    _, out, _ = run("check", "warned.yaml")
+    assert max(map(len, out.splitlines())) <= 70
+
+
+def test_a_terminal_is_told_that_nothing_was_found(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    code, out, _ = run("check", "clean.yaml", "--color", "never")
+    assert (code, out) == (0, "no findings in 1 file\n")
