@@ -304,6 +304,9 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
         case Nature.OVERHEAD:
             return _amdahl(before.estimate.shares.fixed)
         case Nature.FLOPS:
+            if lever.condition(before.deployment):
+                # A kernel for few tokens may keep the bus busier, up to its peak.
+                return before.estimate.tpot_ms.mid / before.estimate.floor_tpot_ms
             return _amdahl(before.estimate.shares.compute)
         case Nature.BYTES:
             if before.deployment is after.deployment and lever.condition(before.deployment):

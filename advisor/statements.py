@@ -74,6 +74,11 @@ _FEW: Final = {most: rf"(?:[\w'’/%-]+ ){{0,{most}}}?" for most in (2, 3, 4, 7)
 """At most so many words, as few as will do."""
 _IS: Final = r"(?:is|are|was|were|remains?|stays?|becomes?|['’]s|['’]re)"
 _BE_NOT: Final = r"(?:isn['’]t|aren['’]t|wasn['’]t)"
+_NO_NOUN: Final = (
+    r"(?! (?:workloads?|kernels?|phases?|regimes?|models?|operations?|ops|parts?|tasks?|cases?"
+    r"|steps?|layers?|work)\b)"
+)
+"""Compute-bound workloads are a kind of workload; nothing says that this one is of it."""
 _STOP: Final = (
     r"(?:bottlenecks?|limit|limiter|limiting factor|limitation|constraint|binding constraint|wall"
     r"|cost|pace[- ]?setter|culprit|what (?:counts|limits|decides|matters))"
@@ -83,7 +88,8 @@ _FORMS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # compute-bound, memory bandwidth limited
-        rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated)\b",
+        rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated)\b{_NO_NOUN}",
+        rf"\b{_IS} an? {_ANY}[- ](?:bound|limited)\b",
         # limited by how quickly the tensor cores get through them
         (
             r"\b(?:bound|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"

@@ -12,7 +12,9 @@ Claim what the model expects, or name what else changes: the engine, the kernel,
 
 ## When this rule is wrong
 If the baseline is slower than assumed, its time has other shares: state it as `measured`, with the
-engine. Claims on prefill, on one kernel or at another batch are not judged here.
+engine. Claims on prefill, on one kernel or at another batch are not judged here. What
+speculation costs is estimated: up to draft tokens and one, a claim is questioned in strict mode
+only.
 
 ## References
 - Amdahl: Validity of the single processor approach: https://doi.org/10.1145/1465482.1465560
@@ -119,7 +121,7 @@ def check(audit: Audit) -> Iterator[Finding]:
                 lever_facts(lever) if lever is not None else claim_facts(judged, judged.possible)
             ),
             numbers=claim_numbers(audit, claim),
-            confidence=Confidence.MEDIUM if rests_on_guesses(audit, claim) else None,
+            confidence=None if _is_sure(audit, claim) else Confidence.MEDIUM,
             error_class=known or RULE.error_class,
         )
 
@@ -129,6 +131,21 @@ def _is_about_tokens(claim: AttachedClaim) -> bool:
     if claim.judged.metric == "tpot":
         return True
     return claim.lever is not None and claim.lever.lever.metric == "throughput"
+
+
+def _is_sure(audit: Audit, claim: AttachedClaim) -> bool:
+    """Whether the ceiling rests on what is stated.
+
+    What it costs to verify drafts is estimated; that a pass makes no more tokens than were drafted
+    and one is certain.
+    """
+    lever, claimed = claim.lever, claim.judged.speedup or 0.0
+    if lever is not None and lever.lever.acts_on is Nature.TOKENS:
+        speculation = lever.after.deployment.speculation
+        stated = "draft_tokens" in lever.proposed.spans
+        most = speculation.draft_tokens + 1 if speculation is not None else 1
+        return stated and claimed > GRACE * most
+    return not rests_on_guesses(audit, claim)
 
 
 def _expected(possible: Interval) -> str:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
-from advisor.audit import Audit
+from advisor.audit import Audit, Step
 from advisor.claims import Stream
 from advisor.evidence import (
     AttachedClaim,
@@ -83,6 +83,7 @@ claim: 20 ms per token
     ),
 )
 
+_BYTES_ALONE = 1.05
 _LEAST_BATCH = 2.0
 """Two sequences together make less than twice the rate of one."""
 
@@ -101,19 +102,32 @@ def check(audit: Audit) -> Iterator[Finding]:
         step = step_of_claim(audit, claim)
         have = step.deployment.hardware.bandwidth_gbs * step.deployment.devices
         need = have * floor_ms / claimed_ms
-        read = size(floor_ms * 1e-3 * have * 1e9)
         yield RULE.on_claim(
             audit,
             claim,
-            f"{milliseconds(claimed_ms)} ms per token needs {need:,.0f} GB/s;"
-            f" {hardware_of(step)} has {have:,.0f}, so {read} take {milliseconds(floor_ms)} ms:"
-            f" {digits(1e3 / floor_ms, 2)} tokens/s at most",
+            f"{milliseconds(claimed_ms)} ms per token {_needs(step, need, have)}"
+            f" {milliseconds(floor_ms * step.estimate.tokens_per_step)} ms"
+            f"{_for_tokens(step)}: {digits(1e3 / floor_ms, 2)} tokens/s at most",
             why="every byte that a step uses must cross the memory bus",
             instead=advice(audit),
             facts=_facts(claim, floor_ms),
             numbers={**claim_numbers(audit, claim), "needed_gbs": need, "bandwidth_gbs": have},
             confidence=None if _is_one_stream(audit, claim, need / have) else Confidence.MEDIUM,
         )
+
+
+def _needs(step: Step, need: float, have: float) -> str:
+    """What a claim comes to, and what the floor is made of: bytes, or arithmetic as well."""
+    moved, name = step.estimate.bytes.memory, hardware_of(step)
+    if step.estimate.floor_ms > _BYTES_ALONE * moved / have / 1e6:
+        work = f"{size(moved)} and {digits(step.estimate.flops / 1e12)} TFLOP a step"
+        return f"is less than {work} take at the full rates of {name},"
+    return f"needs {need:,.0f} GB/s; {name} has {have:,.0f}, so {size(moved)} take"
+
+
+def _for_tokens(step: Step) -> str:
+    tokens = step.estimate.tokens_per_step
+    return f" for {digits(tokens, 2)} tokens" if tokens > 1 else ""
 
 
 def _batch_is_open(audit: Audit, claim: AttachedClaim) -> bool:

@@ -24,11 +24,11 @@ only. Layers and experts are taken out or they are not pruned.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from advisor.alternatives import byte_ratio_of, gain_of
 from advisor.audit import Audit, LeverAudit
 from advisor.evidence import (
-    lever_facts,
     lever_numbers,
     promises_any_speed,
     promises_bytes,
@@ -96,27 +96,58 @@ def check(audit: Audit) -> Iterator[Finding]:
             continue
         if not (promises_any_speed(lever) or promises_bytes(lever)):
             continue
+        forks = _forks(lever, idea)
         yield RULE.on_lever(
             audit,
             lever,
-            f"how are the zeros stored, and which kernel skips them?{_forks(lever, idea)}",
+            f"how are the zeros stored, and which kernel skips them?{_told(idea, forks)}",
             why="the verdict hangs on the storage",
             instead="state storage, and kernel for a packed format",
-            facts=lever_facts(lever),
-            numbers=lever_numbers(lever),
+            facts=_claimed(lever, forks),
+            numbers={**lever_numbers(lever), **_numbers(forks)},
             error_class=ErrorClass.SPARSITY_24 if idea.pattern == "2:4" else None,
             confidence=None if idea.pattern in _SPARSE else Confidence.MEDIUM,
         )
 
 
-def _forks(lever: LeverAudit, idea: Prune) -> str:
-    """What each storage would come to; nothing where nobody says how much is pruned."""
+class _Fork(NamedTuple):
+    """What one way to store the zeros would come to."""
+
+    storage: str
+    bytes_share: float
+    """Of the bytes that a step moves now."""
+    speedup: float
+
+
+def _forks(lever: LeverAudit, idea: Prune) -> list[_Fork]:
+    """None where nobody says how much is pruned."""
     if idea.fraction is None:
-        return ""
-    told = ["dense 1.00x"]
+        return []
+    forks = [_Fork("dense", 1.0, 1.0)]
     for storage in _PACKED.get(idea.pattern, ("removed",)):
         other = idea.model_copy(update={"storage": storage})
         share = 1.0 / byte_ratio_of(lever.before, other)
-        gain = factor(gain_of(lever.before, other).mid)
-        told.append(f"{storage} {percent(share)} of the bytes, {gain}")
-    return f" At {percent(idea.fraction)}: {'; '.join(told)}"
+        forks.append(_Fork(storage, share, gain_of(lever.before, other).mid))
+    return forks
+
+
+def _told(idea: Prune, forks: list[_Fork]) -> str:
+    if idea.fraction is None or not forks:
+        return ""
+    parts = [
+        f"{fork.storage} {percent(fork.bytes_share)} of the bytes, {factor(fork.speedup)}"
+        for fork in forks
+    ]
+    return f" At {percent(idea.fraction)}: {'; '.join(parts)}"
+
+
+def _claimed(lever: LeverAudit, forks: list[_Fork]) -> tuple[tuple[str, str], ...]:
+    claimed = lever.claim.speedup if lever.claim is not None else None
+    if claimed is None or not forks:
+        return ()
+    least, most = (bound(fork.speedup for fork in forks) for bound in (min, max))
+    return (("claimed", f"{factor(claimed)}; possible {least:.2f}-{factor(most)} by storage"),)
+
+
+def _numbers(forks: list[_Fork]) -> dict[str, float]:
+    return {f"speedup_{fork.storage.replace(':', '_')}": fork.speedup for fork in forks}

@@ -39,6 +39,7 @@ def holds(assertion: Assertion) -> bool:
         "the expert FLOPs are the cost, so use fewer FLOPs per expert",
         "we sit right of the ridge at batch 1",
         "DECODE IS COMPUTE-BOUND",
+        "decode is a compute-bound workload",
     ],
 )
 def test_arithmetic_is_asserted(text: str) -> None:
@@ -74,6 +75,7 @@ def test_arithmetic_is_asserted(text: str) -> None:
         "the tensor cores wait for weights",
         "decode is limited by the bytes that reach the tensor cores",
         "we use compute capability 9.0",
+        "on compute-bound workloads the L40S is faster",
         "",
     ],
 )

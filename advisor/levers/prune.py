@@ -112,7 +112,7 @@ class Prune(Lever):
             return "a kernel that streams the packed form at decode"
         if self.pattern == "unstructured" and not self.keeps_dense_bytes and not self.kernel:
             return "a kernel that streams the packed form at decode"
-        if self.pattern == "experts" and deployment.batch == 1:
+        if self.pattern == "experts" and deployment.batch == 1 and not self.keeps_dense_bytes:
             return "a batch that touches most experts: at batch 1 as many are read as before"
         return None
 

@@ -349,6 +349,41 @@ def test_no_claim_may_exceed_what_its_lever_touches() -> None:
     assert found_in(layers.replace("%s", "1.3x")) == []
 
 
+@pytest.mark.parametrize(
+    ("lever", "sure"),
+    [
+        # A pass over 3 drafts makes 4 tokens at most.
+        ("{kind: speculate, method: EAGLE, draft_tokens: 3, acceptance: 80%, claim: 5x}", True),
+        ("{kind: speculate, method: EAGLE, draft_tokens: 3, acceptance: 80%, claim: 3.9x}", False),
+        ("{kind: speculate, method: EAGLE, claim: 5x}", False),
+    ],
+)
+def test_what_a_pass_can_make_bounds_speculation(lever: str, sure: bool) -> None:
+    told = [one.rule for one in found_in(lever)]
+    assert told == (["CLM001"] if sure else [])
+
+
+def test_a_kernel_for_few_tokens_may_come_near_the_floor() -> None:
+    lever = "{kind: matmul_kernel, name: Marlin, claim: %s}"
+    assert found_in(lever % "1.05x") == []
+    one = the(found_in(lever % "3x"))
+    assert one.rule == "CLM001"
+
+
+def test_an_open_storage_is_no_ceiling_of_one() -> None:
+    one = the(found_in("{kind: prune, sparsity: 50%, claim: 1.3x}"))
+    assert (one.rule, one.notes) == ("PRE001", ())
+
+
+def test_a_floor_of_arithmetic_is_told_as_such() -> None:
+    # 2 FLOP for each of 7.5e9 weights and 2,048 tokens are 31 TFLOP: 31 ms at 989.4 TFLOP/s.
+    extra = "weights: bf16\nclaim: 100 tokens/s per user\n"
+    one = the(found_in(batch=2048, context="128", extra=extra))
+    assert one.rule == "CLM006"
+    assert "TFLOP a step" in one.message
+    assert number(one.numbers, "floor_tpot_ms") > 2048 * 2 * 7.5e9 / 989.4e12 * 1e3
+
+
 # PRE001, PHS001, BAT002, KV001
 
 
