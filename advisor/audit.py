@@ -7,7 +7,7 @@ speedups are never multiplied.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ _UNCHANGED = 0.005
 _SAME_BYTES = 1e-4
 """Relative change of bytes below which nothing has changed: a count is exact, a time is not."""
 _SLOWER = 1.02
+_FOUND = "configuration"
 
 
 class Verdict(StrEnum):
@@ -84,6 +85,8 @@ class LeverAudit:
     condition: str | None
     """What the gain hangs on that is not given."""
     claim: JudgedClaim | None
+    configured: bool = False
+    """Whether it is a setting found in a configuration, of which nobody promises anything."""
 
     @property
     def lever(self) -> Lever:
@@ -155,7 +158,8 @@ def audit(
     baseline = step_of(context.deployment)
     levers: list[LeverAudit] = []
     everything = context.deployment
-    for index, proposed in enumerate(proposal.levers):
+    for index, given in enumerate(proposal.levers):
+        proposed = _with_known_names(given, context) if proposal.kind == _FOUND else given
         try:
             after = step_of(proposed.lever.apply(context.deployment))
             joint = after
@@ -167,7 +171,8 @@ def audit(
             place = proposed.spans.get(getattr(error, "field", "model"), proposed.span)
             found.append(problem(code, proposal.source, place, str(error)))
             continue
-        levers.append(_audit_lever(index, proposed, baseline, after, joint, context))
+        audited = _audit_lever(index, proposed, baseline, after, joint, context)
+        levers.append(replace(audited, configured=proposal.kind == _FOUND))
     combined = step_of(everything)
     limits = Limits(
         _tpot_speedup(baseline, combined),
@@ -182,6 +187,18 @@ def audit(
         Audit(proposal, context, baseline, tuple(levers), combined, claims),
         tuple(found),
     )
+
+
+def _with_known_names(proposed: ProposedLever, context: Context) -> ProposedLever:
+    """A setting without the names it rests on that nobody knows: drafts are often unpublished."""
+    draft = getattr(proposed.lever, "draft_model", None)
+    if draft is None:
+        return proposed
+    try:
+        proposed.lever.apply(context.deployment)
+    except (UnknownNameError, UnsupportedModelError):
+        return proposed._replace(lever=proposed.lever.model_copy(update={"draft_model": None}))
+    return proposed
 
 
 def _applied(deployment: Deployment, levers: tuple[Lever, ...]) -> Deployment:
@@ -216,6 +233,9 @@ def _audit_lever(
             natural=lever.metric,
         )  # fmt: skip
     condition = lever.condition(before.deployment)
+    verdict = _verdict(lever, before, after, condition)
+    if proposed.condition and verdict is Verdict.BANDWIDTH:
+        condition, verdict = proposed.condition, Verdict.CONDITIONAL
     time_ratio = after.estimate.tpot_ms.mid / before.estimate.tpot_ms.mid
     score = 100.0 * (1.0 - time_ratio)
     return LeverAudit(
@@ -223,7 +243,7 @@ def _audit_lever(
         proposed=proposed,
         before=before,
         after=after,
-        verdict=_verdict(lever, before, after, condition),
+        verdict=verdict,
         score=0.0 if abs(score) < _UNCHANGED else score,
         tpot=Speedup("tpot", tpot, ceiling),
         throughput=Speedup("throughput", throughput, ceiling * max(1.0, batches)),

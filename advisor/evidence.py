@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from advisor.audit import Audit, LeverAudit, Step, Verdict
 from advisor.claims import Kind, Metric
-from advisor.finding import Number, Subject
+from advisor.finding import Confidence, Number, Subject
 from advisor.judge import GRACE, ClaimVerdict, JudgedClaim
 from advisor.roofline import Bound, Estimate, Interval
 from advisor.wording import change, digits, factor, factors, gigabytes, milliseconds, size
@@ -24,6 +24,14 @@ _BOUND_NAMES: dict[Bound, str] = {
 }
 _CACHE_MATTERS = 0.05
 """Share of the cache in a step from which an unknown context could move a ceiling."""
+_SET_FOR_SPEED = frozenset(
+    {"quantize", "prune", "low_rank", "activation_sparsity", "early_exit", "speculate"}
+)
+"""Kinds of lever that are pointless in a configuration unless decode gets faster.
+
+Batching, splits, offload, caches of prompts and kernels are set for throughput, room or the
+prompt as often, and a configuration does not say for what.
+"""
 _NOTHING = 0.02
 """A factor this close to 1 is no gain, whoever claims it."""
 
@@ -73,12 +81,23 @@ def promises_speed(lever: LeverAudit) -> bool:
     """
     judged = lever.claim
     if judged is None or judged.claim is None:
-        return lever.before.deployment.phase == "decode"
+        return lever.before.deployment.phase == "decode" and not _is_plain_setting(lever)
     if judged.metric is None:
         return False
     if judged.speedup is not None and judged.speedup <= 1.0 + _NOTHING:
         return False
     return judged.verdict is not ClaimVerdict.PLAUSIBLE
+
+
+def _is_plain_setting(lever: LeverAudit) -> bool:
+    """Whether it is set in a configuration, and may well be set for something else than speed.
+
+    What only a model's name says is how its checkpoint was made, no setting of the file.
+    """
+    if not lever.configured:
+        return False
+    sure = lever.proposed.confidence is Confidence.HIGH
+    return lever.lever.kind not in _SET_FOR_SPEED or not sure
 
 
 def promises_any_speed(lever: LeverAudit) -> bool:
@@ -87,8 +106,10 @@ def promises_any_speed(lever: LeverAudit) -> bool:
     Wider than `promises_speed`: claims on the prompt, a whole request or one kernel count.
     """
     judged = lever.claim
-    if judged is None or judged.claim is None or judged.metric is not None:
-        return judged is None or judged.claim is None or promises_speed(lever)
+    if judged is None or judged.claim is None:
+        return not _is_plain_setting(lever)
+    if judged.metric is not None:
+        return promises_speed(lever)
     claim = judged.claim
     return claim.kind is not Kind.UNCHANGED and (claim.speedup or 0.0) > 1.0 + _NOTHING
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from advisor.finding import Finding
+from advisor.finding import Confidence, Finding
 from advisor.levers import Lever
 from advisor.source import Source, Span
 
@@ -83,6 +83,10 @@ class ProposedLever(NamedTuple):
     """Every lever of the same entry, which the claim is about; empty where it is this one only."""
     spans: Mapping[str, Span] = MappingProxyType({})
     """Where each field of the lever stands."""
+    condition: str = ""
+    """What the text leaves open around the lever: a branch not taken, a split that is undone."""
+    confidence: Confidence = Confidence.HIGH
+    """How sure it is that the text proposes it: low where only a name says so."""
 
     def span_of(self, name: str) -> Span:
         """Where a field stands; the lever itself where it does not."""
@@ -96,6 +100,8 @@ class Proposal(NamedTuple):
     span: Span
     """The whole proposal in the file."""
     title: str = ""
+    kind: Literal["proposal", "configuration"] = "proposal"
+    """A configuration is in use as it is: nobody promises anything of what it sets."""
     model: Stated[str | Mapping[str, object]] | None = None
     """A name, a path, or a config written inline."""
     hardware: Stated[str] | None = None
