@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from advisor.audit import Audit, Step, step_of
@@ -14,11 +16,14 @@ from advisor.roofline import Interval, compare
 from advisor.wording import factor
 
 _MOST: Final = 3
-"""Estimates that one finding may cost."""
+"""Estimates that the advice on one proposal may cost."""
 _WORTH: Final = 1.05
 _TOKENS_PER_PASS: Final = 2.0
 """A modest figure for a trained draft head; the gain is told with it."""
 _DRAFT_TOKENS: Final = 3
+_NARROW_BITS: Final = 6.0
+_SMALL_BATCH: Final = 8
+"""Beyond it verifying drafts costs more than reading the weights saves."""
 
 
 class Alternative(NamedTuple):
@@ -35,12 +40,15 @@ class Alternative(NamedTuple):
 
 def alternatives(audit: Audit) -> tuple[Alternative, ...]:
     """Levers that make a token of this deployment faster, by the time they really take."""
-    before = audit.baseline
+    return _alternatives(audit.baseline.deployment)
+
+
+@lru_cache(maxsize=16)
+def _alternatives(deployment: Deployment) -> tuple[Alternative, ...]:
+    before = step_of(deployment)
     found = []
-    for count, (label, deployment) in enumerate(_candidates(before)):
-        if count == _MOST:
-            break
-        speedup = compare(before.estimate, step_of(deployment).estimate)
+    for label, other in islice(_candidates(before), _MOST):
+        speedup = compare(before.estimate, step_of(other).estimate)
         if speedup.mid >= _WORTH:
             found.append(Alternative(label, speedup))
     return tuple(found)
@@ -52,25 +60,26 @@ def advice(audit: Audit, *first: str) -> str:
 
 
 def _candidates(before: Step) -> Iterator[tuple[str, Deployment]]:
-    """Ideas worth trying, by what the step's time goes to."""
+    """Ideas worth trying, those on what takes the most time first."""
     deployment, shares = before.deployment, before.estimate.shares
+    ideas: list[tuple[float, str, Deployment]] = []
     weights = deployment.weights
-    bits = weights.bits if weights is not None else 16.0
-    if shares.kv > shares.weights and deployment.kv_cache.bits > 8:
-        yield "fp8 KV cache", deployment.evolve(kv_cache=parse_format("fp8"))
-    if bits > 6:
-        layers = deployment.model.layer_count
-        smaller = parse_format("int4-g128", layers)
-        yield "int4-g128 weights", deployment.evolve(weights=smaller)
-    if deployment.speculation is None and deployment.batch <= 8:
+    if weights is None or weights.bits > _NARROW_BITS:
+        smaller = parse_format("int4-g128", deployment.model.layer_count)
+        ideas.append((shares.weights, "int4-g128 weights", deployment.evolve(weights=smaller)))
+    if deployment.kv_cache.bits > 8 and shares.kv > _WORTH - 1.0:
+        smaller = parse_format("fp8")
+        ideas.append((shares.kv, "fp8 KV cache", deployment.evolve(kv_cache=smaller)))
+    graphs = deployment.kernels.graphs
+    if graphs is False or (graphs is None and not deployment.engine.graphs):
+        kernels = replace(deployment.kernels, graphs=True)
+        ideas.append((shares.fixed, "CUDA graphs", deployment.evolve(kernels=kernels)))
+    if deployment.speculation is None and deployment.batch <= _SMALL_BATCH:
         drafting = Speculation("eagle", _DRAFT_TOKENS, _TOKENS_PER_PASS)
         label = f"speculation at {_TOKENS_PER_PASS:.0f} tokens per pass"
-        yield label, deployment.evolve(speculation=drafting)
-    if shares.kv > 0.2 and deployment.kv_cache.bits > 8 and shares.kv <= shares.weights:
-        yield "fp8 KV cache", deployment.evolve(kv_cache=parse_format("fp8"))
-    if deployment.kernels.graphs is False:
-        graphs = replace(deployment.kernels, graphs=True)
-        yield "CUDA graphs", deployment.evolve(kernels=graphs)
+        ideas.append((0.0, label, deployment.evolve(speculation=drafting)))
+    ideas.sort(key=lambda idea: -idea[0])
+    yield from ((label, changed) for _, label, changed in ideas)
 
 
 def gain_of(before: Step, lever: Lever) -> Interval:
