@@ -6,10 +6,11 @@ several devices keeps them all; the most usual one carries the numbers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from advisor.catalog.device import Device
 from advisor.catalog.engines import Engine, resolve_engine
@@ -86,17 +87,38 @@ class _Resolver:
         self.facts[name] = stated
         return stated
 
-    def look_up(self, stated: Stated[Any], find: Callable[[Any], T]) -> T | None:
-        """Resolve a name; one nobody knows becomes a finding where it stands."""
+    def look_up(
+        self,
+        stated: Stated[Any],
+        find: Callable[[Any], T],
+        name: str = "",
+        stand_in: str | None = None,
+    ) -> T | None:
+        """Resolve a name; one nobody knows becomes a finding where it stands.
+
+        With a `stand_in` it becomes that, as the fact `name` that is assumed: a configuration
+        may run models and devices of its own.
+        """
         try:
             return find(stated.value)
-        except (UnknownNameError, UnknownFormatError) as error:
+        except (UnknownNameError, UnsupportedModelError, _ModelFileError) as error:
+            if stand_in is not None:
+                self.facts[name] = Stated(stand_in, "assumed", stated.span)
+                return find(stand_in)
+            self.refuse(error, stated.span)
+        except UnknownFormatError as error:
             self.report("E906", stated.span, str(error))
-        except UnsupportedModelError as error:
-            self.report("E909", stated.span, str(error))
-        except _ModelFileError as error:
-            self.report(error.code, stated.span, str(error))
         return None
+
+    def refuse(
+        self, error: UnknownNameError | UnsupportedModelError | _ModelFileError, span: Span | None
+    ) -> None:
+        """Report a name that is not known, or a model that cannot be read."""
+        if isinstance(error, _ModelFileError):
+            self.report(error.code, span, str(error))
+        else:
+            code = "E909" if isinstance(error, UnsupportedModelError) else "E906"
+            self.report(code, span, str(error))
 
     def report(self, code: str, span: Span | None, message: str) -> None:
         place = span if span is not None else _first_line(self.proposal)
@@ -109,6 +131,23 @@ class _ModelFileError(ValueError):
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         super().__init__(message)
+
+
+_SIZES: Final = (
+    (0.5, "Qwen2.5-0.5B"), (1.2, "Llama-3.2-1B"), (3.2, "Llama-3.2-3B"), (8.0, REFERENCE_MODEL),
+    (14.7, "Qwen2.5-14B"), (32.8, "Qwen2.5-32B"), (70.6, "Llama-3.1-70B"),
+    (405.9, "Llama-3.1-405B"),
+)  # fmt: skip
+_SIZE_IN_NAME: Final = re.compile(r"(?<![a-zA-Z0-9.])(\d{1,3}(?:\.\d{1,2})?)[bB](?![a-zA-Z0-9])")
+
+
+def _stand_in(name: object) -> str:
+    """A well-known model of the size that a model's name states; else the reference."""
+    match = _SIZE_IN_NAME.search(name) if isinstance(name, str) else None
+    if match is None:
+        return REFERENCE_MODEL
+    billions = max(float(match[1]), 0.1)
+    return min(_SIZES, key=lambda size: max(size[0] / billions, billions / size[0]))[1]
 
 
 def _first_line(proposal: Proposal) -> Span:
@@ -127,9 +166,13 @@ def resolve(
     resolver = _Resolver(proposal, defaults or Defaults())
     fact, look_up = resolver.fact, resolver.look_up
     stated_model = fact("model", proposal.model, REFERENCE_MODEL)
-    found = look_up(stated_model, lambda value: _find_model(value, proposal.source.path))
+    here = proposal.source.path
+    is_found = proposal.kind == "configuration"
+    other = _stand_in(stated_model.value) if is_found else None
+    found = look_up(stated_model, lambda value: _find_model(value, here), "model", other)
     hardware = fact("hardware", proposal.hardware, REFERENCE_HARDWARE)
-    parts = look_up(hardware, _find_devices)
+    other = REFERENCE_HARDWARE if is_found else None
+    parts = look_up(hardware, _find_devices, "hardware", other)
     engine = _engine(resolver)
     work, splits = proposal.workload, proposal.splits
     phase = fact("phase", work.phase, "decode")

@@ -132,7 +132,7 @@ def test_83_tokens_per_second_from_int4_are_possible() -> None:
         ("distill", {"model": "Llama-3.2-1B"}, Verdict.BANDWIDTH),
         ("attention", {"variant": "gqa", "kv_heads": 8}, Verdict.CONDITIONAL),
         ("speculate", {"acceptance": 0.8, "draft_tokens": 4}, Verdict.BANDWIDTH),
-        ("speculate", {"method": "EAGLE-3"}, Verdict.CONDITIONAL),
+        ("speculate", {"method": "EAGLE-3"}, Verdict.BANDWIDTH),
         ("batch", {"batch": 32}, Verdict.THROUGHPUT_ONLY),
         ("data_parallel", {"size": 4}, Verdict.THROUGHPUT_ONLY),
         ("pipeline_parallel", {"size": 2}, Verdict.THROUGHPUT_ONLY),

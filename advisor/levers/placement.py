@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import model_validator
 
 from advisor.deployment import Deployment, Offload, find_device
 from advisor.levers.base import Amount, Count, Lever, Metric, Nature, Open
+
+_SMALL_MODEL: Final = 3e9
+"""Parameters below which a step is mostly fixed time, which no split divides."""
 
 
 class _Parallel(Lever):
@@ -40,6 +43,12 @@ class TensorParallel(_Parallel):
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["tensor_parallel"] = "tensor_parallel"
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """A degree that nobody stated; a model so small that all-reduces eat what it saves."""
+        if self.size is not None and deployment.model.total_parameters < _SMALL_MODEL:
+            return "a model of 3B or more: below, all-reduces take what smaller shards save"
+        return super().condition(deployment)
 
     def _split(self, deployment: Deployment, size: int) -> Deployment:
         """Each device reads its part of the weights; two all-reduces a layer."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 
 from pydantic import model_validator
 
 from advisor.deployment import Deployment
 from advisor.ledger.formats import parse_format
 from advisor.levers.base import OPEN_WIDTHS, FormatName, Lever, Nature
+
+_SHORT: Final = 2048
+_LARGE_BATCH: Final = 16
+"""Up to this context and below this batch the cache is a few percent of a step."""
 
 
 class Quantize(Lever):
@@ -90,13 +94,14 @@ class Quantize(Lever):
 
     def condition(self, deployment: Deployment) -> str | None:
         """What stands between fewer bits by name and fewer bytes read."""
-        del deployment
         if self._main in OPEN_WIDTHS:
             return "the width, which is chosen at run time"
         if not self.packed:
             return "packing: rounded weights in wide tensors are as many bytes as before"
         if self._is_kv and not self.in_kernel:
             return "an attention kernel that reads the low-bit cache: here it is expanded first"
+        if self._is_kv and deployment.context <= _SHORT and deployment.batch < _LARGE_BATCH:
+            return f"a longer context or larger batch than {deployment.context:,} tokens"
         if parse_format(self._main).family == "bnb-int8":
             return "the outlier path of LLM.int8, usually slower than 16 bits at batch 1"
         return None

@@ -17,6 +17,8 @@ _METHODS: Final = {
     "kangaroo": "self",
 }  # fmt: skip
 _DEFAULT_DRAFT: Final = 3
+_LARGE_BATCH: Final = 16
+"""Sequences from which published gains of speculation shrink fast."""
 
 
 class Speculate(Lever):
@@ -63,8 +65,7 @@ class Speculate(Lever):
         return deployment.evolve(speculation=self.speculation())
 
     def condition(self, deployment: Deployment) -> str | None:
-        """Speculation is scored by how many tokens are accepted, measured on one's own traffic."""
-        del deployment
-        if self.acceptance is None and self.tokens_per_pass is None:
-            return "accepted tokens per pass, which nobody stated"
+        """A batch so large that verifying drafts is work, not spare arithmetic."""
+        if deployment.batch >= _LARGE_BATCH:
+            return f"a small batch: at {deployment.batch} sequences verifying drafts costs time"
         return None
