@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -72,7 +71,7 @@ def _candidates(before: Step) -> Iterator[tuple[str, Deployment]]:
         ideas.append((shares.kv, "fp8 KV cache", deployment.evolve(kv_cache=smaller)))
     graphs = deployment.kernels.graphs
     if graphs is False or (graphs is None and not deployment.engine.graphs):
-        kernels = replace(deployment.kernels, graphs=True)
+        kernels = deployment.kernels._replace(graphs=True)
         ideas.append((shares.fixed, "CUDA graphs", deployment.evolve(kernels=kernels)))
     if deployment.speculation is None and deployment.batch <= _SMALL_BATCH:
         drafting = Speculation("eagle", _DRAFT_TOKENS, _TOKENS_PER_PASS)

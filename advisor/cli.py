@@ -235,12 +235,14 @@ def check(
 
         record = check_record(shown, checked.sources, checked.files, hidden)
         return Outcome(record.model_dump_json(by_alias=True, indent=2) + "\n", int(failed))
+    if not shown and not sys.stdout.isatty():
+        return Outcome("", int(failed))
     from advisor.reports import text  # noqa: PLC0415
 
     style = _style(color)
     write = text.frames(shown, checked.sources, style) if output == "text" else None
     lines = list(write or text.concise(shown, style))
-    if not quiet and (shown or sys.stdout.isatty()):
+    if not quiet:
         lines.append(text.summary(shown, checked.files, hidden))
     return Outcome("".join(f"{line}\n" for line in lines), int(failed))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 from advisor.catalog.device import Device
 from advisor.catalog.engines import Engine, resolve_engine
@@ -38,8 +38,7 @@ class DeploymentError(ValueError):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Sparsity:
+class Sparsity(NamedTuple):
     """Zeros in the linear weights and how they are stored."""
 
     fraction: float
@@ -53,8 +52,7 @@ class Sparsity:
         return self.storage.bits(form.element_bits, 1.0 - self.fraction) + max(metadata, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Speculation:
+class Speculation(NamedTuple):
     """Drafting and verifying: several tokens may leave one pass over the weights."""
 
     method: str
@@ -66,8 +64,7 @@ class Speculation:
     """The draft model or head, where its bytes are known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offload:
+class Offload(NamedTuple):
     """Bytes that live across the host link or on NVMe and are read from there by every step."""
 
     weights_bytes: float = 0.0
@@ -97,8 +94,7 @@ class Parallelism:
         return max(self.tensor // self.attention_data, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Kernels:
+class Kernels(NamedTuple):
     """What is said of kernels and of the fixed time of a step, beyond the engine's defaults."""
 
     graphs: bool | None = None

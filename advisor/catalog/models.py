@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from advisor.catalog.model_names import ModelMatch, resolve_model
 from advisor.catalog.names import UnknownNameError, nearest_names, squeeze
@@ -23,8 +22,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRecord:
+class ModelRecord(NamedTuple):
     """Where a config of the catalog comes from, and how far it may be trusted."""
 
     repo_id: str

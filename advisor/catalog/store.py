@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Index:
+class Index(NamedTuple):
     """The index of one compiled file. Its tables are read-only by convention: they are cached."""
 
     file: str

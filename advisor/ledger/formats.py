@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 
 class UnknownFormatError(ValueError):
@@ -319,8 +320,7 @@ def known_formats() -> tuple[Format, ...]:
     return (*_PLAIN, *named, *(_mixed(name, 32) for name in _MIXES))
 
 
-@dataclass(frozen=True, slots=True)
-class SparseStorage:
+class SparseStorage(NamedTuple):
     """How a matrix with zeros is kept, and what that costs per weight of the dense shape."""
 
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import ClassVar, Final, Literal
 
 from advisor.deployment import Deployment
@@ -53,8 +52,7 @@ class MatmulKernel(Lever):
     def apply(self, deployment: Deployment) -> Deployment:
         """Arithmetic that many times faster; the same bytes."""
         faster = self.speedup or 2.0
-        kernels = replace(
-            deployment.kernels,
+        kernels = deployment.kernels._replace(
             matmul_peak_factor=deployment.kernels.matmul_peak_factor * faster,
         )
         return deployment.evolve(kernels=kernels)
@@ -94,7 +92,7 @@ class AttentionKernel(Lever):
 
     def apply(self, deployment: Deployment) -> Deployment:
         """The named kernel; bytes of the cache stay."""
-        kernels = replace(deployment.kernels, attention=self.name or "other")
+        kernels = deployment.kernels._replace(attention=self.name or "other")
         return deployment.evolve(kernels=kernels)
 
 
@@ -118,7 +116,7 @@ class CudaGraphs(Lever):
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Launches by graph replay, or one by one."""
-        return deployment.evolve(kernels=replace(deployment.kernels, graphs=self.enabled))
+        return deployment.evolve(kernels=deployment.kernels._replace(graphs=self.enabled))
 
 
 class Compile(Lever):
@@ -136,7 +134,7 @@ class Compile(Lever):
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Fewer kernels, and graphs where the mode captures them."""
-        return deployment.evolve(kernels=replace(deployment.kernels, compiled=True))
+        return deployment.evolve(kernels=deployment.kernels._replace(compiled=True))
 
 
 class Fuse(Lever):
@@ -160,4 +158,4 @@ class Fuse(Lever):
     def apply(self, deployment: Deployment) -> Deployment:
         """A part of the fixed time per layer goes."""
         fixed = deployment.kernels.fixed_factor * _FUSED_FIXED_FACTOR
-        return deployment.evolve(kernels=replace(deployment.kernels, fixed_factor=fixed))
+        return deployment.evolve(kernels=deployment.kernels._replace(fixed_factor=fixed))

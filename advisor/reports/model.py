@@ -7,9 +7,9 @@ token of context adds).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
@@ -72,8 +72,7 @@ class ModelReport(BaseModel):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelFacts(NamedTuple):
     """A model with what its counts rest on."""
 
     architecture: Architecture
