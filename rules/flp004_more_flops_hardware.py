@@ -104,7 +104,10 @@ def check(audit: Audit) -> Iterator[Finding]:
         before, after = lever.before, lever.after
         if "compute" in {before.estimate.bound, after.estimate.bound}:
             continue
-        flops = _flops(after, before.estimate.math) / _flops(before, before.estimate.math)
+        peaks = (_flops(before, before.estimate.math), _flops(after, before.estimate.math))
+        if not all(peaks):
+            continue
+        flops = peaks[1] / peaks[0]
         bandwidth = _bandwidth(after) / _bandwidth(before)
         wrong = claimed_over(lever, bandwidth) or bandwidth < GRACE
         if flops <= _OUT_OF_PROPORTION * bandwidth or not wrong:
@@ -127,7 +130,8 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 
 def _flops(step: Step, math: str) -> float:
-    return (step.deployment.hardware.peak_flops(math) or 0.0) * step.deployment.devices or 1.0
+    """Peak of all devices; 0 where nobody publishes one."""
+    return (step.deployment.hardware.peak_flops(math) or 0.0) * step.deployment.devices
 
 
 def _bandwidth(step: Step) -> float:

@@ -111,7 +111,7 @@ def check(audit: Audit) -> Iterator[Finding]:
             continue
         dense = {
             dtype: float(peak)
-            for dtype in _dtypes(audit, lever, idea.name or "")
+            for dtype in sorted(_dtypes(audit, lever, idea.name or ""))
             if (peak := device.tflops_dense.get(dtype)) is not None
         }
         quoted = idea.peak / 1e12

@@ -102,9 +102,9 @@ def check(audit: Audit) -> Iterator[Finding]:
         share = lever.before.estimate.shares.kv
         if not _is_on_cache(lever) or share >= _SMALL or not _for_latency(lever):
             continue
-        if shares_entry(audit, lever):
-            continue
         before = lever.before
+        if shares_entry(audit, lever) or not before.estimate.bytes.kv_read:
+            continue
         batch, context = before.deployment.batch, before.deployment.context
         equal = before.estimate.bytes.weights / before.estimate.bytes.kv_read * batch * context
         part = before.estimate.bytes.kv_read / before.estimate.bytes.total
