@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, ca
 import typer
 
 if TYPE_CHECKING:
+    from advisor.audit import Audit
     from advisor.config import Settings
     from advisor.reports.style import Style
 
@@ -47,6 +48,28 @@ Colours = Annotated[
     Colour, typer.Option("--color", help="When to colour; auto follows NO_COLOR and FORCE_COLOR.")
 ]
 Format = Annotated[TextOrJson, typer.Option("--format", help="For people or for programs.")]
+
+
+# One deployment, in the options of the commands that take one.
+ModelOption = Annotated[str | None, typer.Option("--model", help="A model's name or path.")]
+HardwareOption = Annotated[str | None, typer.Option("--hardware", help='Such as "2 x H100 SXM".')]
+WeightsOption = Annotated[str | None, typer.Option("--weights", help="Format of the linears.")]
+KvCacheOption = Annotated[str | None, typer.Option("--kv-cache", help="Format of the KV cache.")]
+ActivationsOption = Annotated[
+    str | None, typer.Option("--activations", help="Format of the activations.")
+]
+HeadOption = Annotated[str | None, typer.Option("--lm-head", help="Format of the output head.")]
+EngineOption = Annotated[str | None, typer.Option("--engine", help='Such as "vLLM 0.11".')]
+PhaseOption = Annotated[
+    Literal["decode", "prefill"] | None, typer.Option("--phase", help="Which kind of step.")
+]
+BatchOption = Annotated[int | None, typer.Option("--batch", min=1, help="Sequences.")]
+ContextOption = Annotated[str | None, typer.Option("--context", help="Tokens of each, such as 4k.")]
+TensorOption = Annotated[int | None, typer.Option("--tensor-parallel", "--tp", min=1)]
+PipelineOption = Annotated[int | None, typer.Option("--pipeline-parallel", "--pp", min=1)]
+DataOption = Annotated[int | None, typer.Option("--data-parallel", "--dp", min=1)]
+ExpertOption = Annotated[int | None, typer.Option("--expert-parallel", "--ep", min=1)]
+AttentionDataOption = Annotated[int | None, typer.Option("--attention-data-parallel", min=1)]
 
 
 class Outcome(NamedTuple):
@@ -189,10 +212,13 @@ def check(
     ] = None,
     select: Annotated[
         list[str] | None,
-        typer.Option(help="Only these rules: codes or families, such as FLP,CLM001."),
+        typer.Option(
+            metavar="RULES", help="Only these rules: codes or families, such as FLP,CLM001."
+        ),
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(help="Not these rules: codes or families.")
+        list[str] | None,
+        typer.Option(metavar="RULES", help="Not these rules: codes or families."),
     ] = None,
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
@@ -202,10 +228,10 @@ def check(
     ] = False,
     color: Colours = "auto",
 ) -> Outcome:
-    """Find what is wrong with proposals, and say why in numbers.
+    """Find what is wrong with proposals.
 
-    For pre-commit, CI and review. A file that cannot be read is a finding of its own; nothing is
-    said of what is right.
+    Each finding says why in numbers. For pre-commit, CI and review. A file that cannot be read is
+    a finding of its own; nothing is said of what is right.
 
     Example: rooflint check proposals/ --fail-on error
     """
@@ -254,7 +280,9 @@ def _codes(given: list[str] | None) -> tuple[str, ...]:
 
 @app.command()
 def audit(paths: Paths = None, *, output: Format = "text", color: Colours = "auto") -> Outcome:
-    """Score every lever of proposals: what it moves, what is possible, what is claimed.
+    """Score every lever of proposals.
+
+    What it moves, what is possible, what is claimed, and what was assumed.
 
     Example: rooflint audit proposals/prune-70b.yaml
     """
@@ -280,61 +308,49 @@ def audit(paths: Paths = None, *, output: Format = "text", color: Colours = "aut
 @app.command()
 def predict(
     *,
-    model: Annotated[str | None, typer.Option(help="A model's name or path.")] = None,
-    hardware: Annotated[str | None, typer.Option(help='Such as "2 x H100 SXM".')] = None,
-    weights: Annotated[str | None, typer.Option(help="Format of the linear layers.")] = None,
-    kv_cache: Annotated[str | None, typer.Option(help="Format of the KV cache.")] = None,
-    activations: Annotated[str | None, typer.Option(help="Format of the activations.")] = None,
-    lm_head: Annotated[str | None, typer.Option(help="Format of the output head.")] = None,
-    engine: Annotated[str | None, typer.Option(help='Such as "vLLM 0.11".')] = None,
-    phase: Annotated[
-        Literal["decode", "prefill"] | None, typer.Option(help="Which kind of step.")
-    ] = None,
-    batch: Annotated[int | None, typer.Option(min=1, help="Sequences.")] = None,
-    context: Annotated[str | None, typer.Option(help="Tokens of each, such as 4k.")] = None,
-    tensor_parallel: Annotated[int | None, typer.Option("--tensor-parallel", "--tp", min=1)] = None,
-    pipeline_parallel: Annotated[
-        int | None, typer.Option("--pipeline-parallel", "--pp", min=1)
-    ] = None,
-    data_parallel: Annotated[int | None, typer.Option("--data-parallel", "--dp", min=1)] = None,
-    expert_parallel: Annotated[int | None, typer.Option("--expert-parallel", "--ep", min=1)] = None,
-    attention_data_parallel: Annotated[
-        int | None, typer.Option("--attention-data-parallel", min=1)
-    ] = None,
+    model: ModelOption = None,
+    hardware: HardwareOption = None,
+    weights: WeightsOption = None,
+    kv_cache: KvCacheOption = None,
+    activations: ActivationsOption = None,
+    lm_head: HeadOption = None,
+    engine: EngineOption = None,
+    phase: PhaseOption = None,
+    batch: BatchOption = None,
+    context: ContextOption = None,
+    tensor_parallel: TensorOption = None,
+    pipeline_parallel: PipelineOption = None,
+    data_parallel: DataOption = None,
+    expert_parallel: ExpertOption = None,
+    attention_data_parallel: AttentionDataOption = None,
     output: Format = "text",
     color: Colours = "auto",
 ) -> Outcome:
-    """Predict one step of one deployment: bytes, FLOPs, floor and expected time.
+    """Predict one step of a deployment.
 
-    What is not given comes from the settings, else from the reference (Llama-3.1-8B in bf16 on
-    one H100 SXM, vLLM, batch 1, 4,096 tokens).
+    Its bytes, its FLOPs, the floor of its time and what to expect. What is not given comes from
+    the settings, else from the reference: Llama-3.1-8B in bf16 on one H100 SXM, vLLM, batch 1,
+    4,096 tokens.
 
     Example: rooflint predict --model Llama-3.1-70B --hardware "2 x H100 SXM" --weights fp8
     """
-    from advisor.audit import audit as judge  # noqa: PLC0415
-    from advisor.checking import proposal_of  # noqa: PLC0415
-    from advisor.context import Defaults  # noqa: PLC0415
-
-    facts = {
-        "model": model,
-        "hardware": hardware,
-        "weights": weights,
-        "kv_cache": kv_cache,
-        "activations": activations,
-        "lm_head": lm_head,
-        "engine": engine,
-        "phase": phase,
-        "batch": batch,
-        "context": _tokens(context),
-        "tensor": tensor_parallel,
-        "pipeline": pipeline_parallel,
-        "data": data_parallel,
-        "expert": expert_parallel,
-        "attention_data": attention_data_parallel,
-    }
-    audited, problems = judge(proposal_of(facts), Defaults(_settings().context))
-    if audited is None:
-        raise CommandError("; ".join(problem.message for problem in problems))
+    audited = _audited(
+        model=model,
+        hardware=hardware,
+        weights=weights,
+        kv_cache=kv_cache,
+        activations=activations,
+        lm_head=lm_head,
+        engine=engine,
+        phase=phase,
+        batch=batch,
+        context=_tokens(context),
+        tensor=tensor_parallel,
+        pipeline=pipeline_parallel,
+        data=data_parallel,
+        expert=expert_parallel,
+        attention_data=attention_data_parallel,
+    )
     if output == "json":
         from advisor.reports.machine import estimate_record  # noqa: PLC0415
 
@@ -343,6 +359,78 @@ def predict(
     from advisor.reports.table import audit_text  # noqa: PLC0415
 
     return Outcome(audit_text(audited, _style(color)))
+
+
+@app.command()
+def advise(
+    *,
+    model: ModelOption = None,
+    hardware: HardwareOption = None,
+    weights: WeightsOption = None,
+    kv_cache: KvCacheOption = None,
+    engine: EngineOption = None,
+    batch: BatchOption = None,
+    context: ContextOption = None,
+    tensor_parallel: TensorOption = None,
+    goal: Annotated[
+        Literal["latency", "throughput", "memory"], typer.Option(help="What to rank by.")
+    ] = "latency",
+    stack: Annotated[
+        int, typer.Option(min=1, max=5, help="Levers to combine at most; 1 tries each alone.")
+    ] = 1,
+    must_fit: Annotated[bool, typer.Option(help="Leave out what does not fit in memory.")] = False,
+    max_devices: Annotated[
+        int | None, typer.Option(min=1, help="Devices that may be used; default: those given.")
+    ] = None,
+    output: Format = "text",
+    color: Colours = "auto",
+) -> Outcome:
+    """Say what to do: every usual lever on one deployment, the best first, and what gains nothing.
+
+    What is not given comes from the settings, else from the reference deployment.
+
+    Example: rooflint advise --model Llama-3.1-70B --hardware "2 x H100 SXM" --stack 3
+    """
+    from advisor.advise import advise as rank  # noqa: PLC0415
+
+    audited = _audited(
+        model=model,
+        hardware=hardware,
+        weights=weights,
+        kv_cache=kv_cache,
+        engine=engine,
+        batch=batch,
+        context=_tokens(context),
+        tensor=tensor_parallel,
+    )
+    ranking = rank(
+        audited.context.deployment,
+        goal=goal,
+        stack=stack,
+        must_fit=must_fit,
+        max_devices=max_devices,
+    )
+    if output == "json":
+        from advisor.reports.machine import advice_record  # noqa: PLC0415
+
+        return Outcome(advice_record(ranking).model_dump_json(indent=2) + "\n")
+    from advisor.reports.advice import advice_text  # noqa: PLC0415
+    from advisor.reports.table import audit_text  # noqa: PLC0415
+
+    style = _style(color)
+    return Outcome(f"{audit_text(audited, style)}\n{advice_text(ranking, style)}")
+
+
+def _audited(**facts: Any) -> "Audit":
+    """Audit one deployment given by options; unknown names are errors of usage."""
+    from advisor.audit import audit as judge  # noqa: PLC0415
+    from advisor.checking import proposal_of  # noqa: PLC0415
+    from advisor.context import Defaults  # noqa: PLC0415
+
+    audited, problems = judge(proposal_of(facts), Defaults(_settings().context))
+    if audited is None:
+        raise CommandError("; ".join(problem.message for problem in problems))
+    return audited
 
 
 def _tokens(text: str | None) -> int | None:
@@ -362,7 +450,9 @@ def explain(
     *,
     color: Colours = "auto",
 ) -> Outcome:
-    """Read up on a rule, a lever or a term; without one, list what there is.
+    """Read up on a rule, a lever or a term.
+
+    Without one, list what there is.
 
     Examples: rooflint explain FLP002, rooflint explain quantize, rooflint explain MBU
     """
@@ -389,7 +479,9 @@ def catalog(
     output: Format = "text",
     color: Colours = "auto",
 ) -> Outcome:
-    """List what is known: models, hardware, number formats, engines, levers.
+    """List models, hardware, formats, ...
+
+    With units, confidence and sources.
 
     Example: rooflint catalog hardware --filter "h100 sxm"
     """
@@ -411,7 +503,9 @@ def model(
     output: Format = "text",
     color: Colours = "auto",
 ) -> Outcome:
-    """Count what a model stores, keeps resident, streams and caches.
+    """Count a model's parameters and bytes.
+
+    What it stores, keeps resident, streams in a step and caches for a token.
 
     Example: rooflint model Llama-3.1-8B
     """
@@ -433,7 +527,9 @@ def schema(
         typer.Argument(help="Of proposal files, or of the output of check or audit."),
     ] = "proposal",
 ) -> Outcome:
-    """Print a JSON Schema: of proposal files, or of what --format json writes.
+    """Print a JSON Schema.
+
+    Of proposal files, for editors; or of what --format json writes.
 
     Example: rooflint schema proposal > rooflint.schema.json
     """
