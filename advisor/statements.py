@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from advisor.claims import Regime, parse_context
@@ -84,49 +85,81 @@ _STOP: Final = (
     r"|cost|pace[- ]?setter|culprit|what (?:counts|limits|decides|matters))"
 )
 
-_FORMS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # compute-bound, memory bandwidth limited
+
+class _Form(NamedTuple):
+    """A form of words that names a limit, compiled when a text may hold it."""
+
+    hints: tuple[str, ...]
+    """Without one of these, in lower case, the form is not there."""
+    pattern: str
+
+
+_STOP_HINTS: Final = (
+    "bottleneck",
+    "limit",
+    "constraint",
+    "wall",
+    "cost",
+    "pace",
+    "culprit",
+    "what",
+)
+_FORMS: Final = (
+    # compute-bound, memory bandwidth limited
+    _Form(
+        ("bound", "limited", "constrained", "bottlenecked", "dominated"),
         rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated)\b{_NO_NOUN}",
-        rf"\b{_IS} an? {_ANY}[- ](?:bound|limited)\b",
-        # limited by how quickly the tensor cores get through them
-        (
-            r"\b(?:bound|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"
-            r"|throttled|capped|restricted|set|held (?:back|up)|bottlenecks?|waits?|waiting|stalls?"
-            rf"|depends?) (?:only |mostly |mainly |entirely |purely )?(?:by|on|for) {_FEW[7]}{_ANY}"
-        ),
-        # the bottleneck is arithmetic; the limit here are the FLOPs
-        (
-            rf"\b{_STOP}(?: (?:of|for|in|at|during|here)\b[^,;:]{{0,40}}?)?"
-            rf" (?:{_IS}|{_BE_NOT}|lies in|sits in) {_FEW[4]}{_ANY}"
-        ),
-        # arithmetic is the bottleneck
-        rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b",
-        # saturates the tensor cores, runs out of FLOPs
-        (
-            r"\b(?:saturat(?:es?|ed|ing)|max(?:es|ed|ing)? out|exhausts?|runs? out of|short of"
-            rf"|starved (?:of|for)) {_FEW[4]}{_ANY}"
-        ),
-        # the tensor cores are saturated
-        (
-            rf"{_ANY} {_FEW[2]}(?:{_IS}|{_BE_NOT}) {_FEW[2]}"
-            r"(?:saturated|maxed out|exhausted|fully (?:used|utili[sz]ed|loaded|busy))\b"
-        ),
-        # arithmetic dominates, FLOPs dictate latency
-        (
-            rf"{_ANY} {_FEW[3]}(?:dominates?|dictates?|limits?|governs?|determines?|gates?"
-            r"|sets? the pace|holds? \w+ (?:back|up))\b"
-        ),
-        # on the compute side of the roofline
-        rf"{_ANY}[- ](?:bound )?(?:side|regime|roof)\b",
-    )
+    ),
+    # is a compute-bound workload
+    _Form((" a ", " an "), rf"\b{_IS} an? {_ANY}[- ](?:bound|limited)\b"),
+    # limited by how quickly the tensor cores get through them
+    _Form(
+        (" by ", " on ", " for "),
+        r"\b(?:bound|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"
+        r"|throttled|capped|restricted|set|held (?:back|up)|bottlenecks?|waits?|waiting|stalls?"
+        rf"|depends?) (?:only |mostly |mainly |entirely |purely )?(?:by|on|for) {_FEW[7]}{_ANY}",
+    ),
+    # the bottleneck is arithmetic; the limit here are the FLOPs
+    _Form(
+        _STOP_HINTS,
+        rf"\b{_STOP}(?: (?:of|for|in|at|during|here)\b[^,;:]{{0,40}}?)?"
+        rf" (?:{_IS}|{_BE_NOT}|lies in|sits in) {_FEW[4]}{_ANY}",
+    ),
+    # arithmetic is the bottleneck
+    _Form(_STOP_HINTS, rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b"),
+    # saturates the tensor cores, runs out of FLOPs
+    _Form(
+        ("saturat", "max", "exhaust", "out of", "short of", "starved"),
+        r"\b(?:saturat(?:es?|ed|ing)|max(?:es|ed|ing)? out|exhausts?|runs? out of|short of"
+        rf"|starved (?:of|for)) {_FEW[4]}{_ANY}",
+    ),
+    # the tensor cores are saturated
+    _Form(
+        ("saturated", "maxed out", "exhausted", "fully"),
+        rf"{_ANY} {_FEW[2]}(?:{_IS}|{_BE_NOT}) {_FEW[2]}"
+        r"(?:saturated|maxed out|exhausted|fully (?:used|utili[sz]ed|loaded|busy))\b",
+    ),
+    # arithmetic dominates, FLOPs dictate latency
+    _Form(
+        ("dominate", "dictate", "limit", "govern", "determine", "gate", "pace", "hold"),
+        rf"{_ANY} {_FEW[3]}(?:dominates?|dictates?|limits?|governs?|determines?|gates?"
+        r"|sets? the pace|holds? \w+ (?:back|up))\b",
+    ),
+    # on the compute side of the roofline
+    _Form(("side", "regime", "roof"), rf"{_ANY}[- ](?:bound )?(?:side|regime|roof)\b"),
+    # right of the ridge
+    _Form(
+        ("ridge", "knee"),
+        r"\b(?:(?P<compute>right|above|past|beyond)|(?P<memory>left|below|under))(?: of)?"
+        r" the (?:ridge|knee)\b",
+    ),
 )
-_RIDGE: Final = re.compile(
-    r"\b(?:(?P<compute>right|above|past|beyond)|(?P<memory>left|below|under))(?: of)?"
-    r" the (?:ridge|knee)\b",
-    re.IGNORECASE,
-)
+
+
+@lru_cache(maxsize=16)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n\s*\n|;\s*")
 _CLAUSE_END: Final = re.compile(
@@ -263,7 +296,13 @@ def _assertions(text: str, sentence: _Sentence, clause: tuple[int, int]) -> Iter
 
 def _limits(text: str, clause: tuple[int, int]) -> list[re.Match[str]]:
     """Where a form names a limit, in order; of two that overlap the first."""
-    matches = [match for form in (*_FORMS, _RIDGE) for match in form.finditer(text, *clause)]
+    words = text[slice(*clause)].lower()
+    matches = [
+        match
+        for form in _FORMS
+        if any(hint in words for hint in form.hints)
+        for match in _compiled(form.pattern).finditer(text, *clause)
+    ]
     kept: list[re.Match[str]] = []
     for match in sorted(matches, key=lambda match: (match.start(), -match.end())):
         if not kept or match.start() >= kept[-1].end():
