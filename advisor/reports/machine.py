@@ -7,12 +7,14 @@ from 1, ends are exclusive.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer
 
 from advisor import roofline
+from advisor.advise import Advice, Ranking
 from advisor.audit import Audit, LeverAudit, Speedup, Verdict
 from advisor.finding import Confidence, ErrorClass, Finding, Note, Severity
 from advisor.judge import ClaimVerdict, JudgedClaim
@@ -204,6 +206,58 @@ class AuditsRecord(_Record):
     errors: list[FindingRecord]
 
 
+class AdviceItemRecord(_Record):
+    """One lever or stack that was tried; `reason` is null where it helps."""
+
+    levers: list[str]
+    kinds: list[str]
+    speedup: IntervalRecord
+    ceiling: FiniteFloat
+    bytes_per_token: FiniteFloat
+    freed_bytes: FiniteFloat
+    fits: bool
+    needs: list[str]
+    quality_risk: list[str]
+    reason: str | None
+
+
+class AdviceRecord(_Record):
+    """What `rooflint advise --format json` prints."""
+
+    version: Literal[1] = 1
+    goal: str
+    baseline: EstimateRecord
+    helping: list[AdviceItemRecord]
+    stacks: list[AdviceItemRecord]
+    not_helping: list[AdviceItemRecord]
+
+
+def advice_record(ranking: Ranking) -> AdviceRecord:
+    """A ranking of levers."""
+    return AdviceRecord(
+        goal=ranking.goal,
+        baseline=estimate_record(ranking.before.estimate),
+        helping=[_advice(advice, None) for advice in ranking.helping],
+        stacks=[_advice(advice, None) for advice in ranking.stacks],
+        not_helping=[_advice(advice, advice.reason(ranking.goal)) for advice in ranking.useless],
+    )
+
+
+def _advice(advice: Advice, reason: str | None) -> AdviceItemRecord:
+    return AdviceItemRecord(
+        levers=[lever.label for lever in advice.levers],
+        kinds=[lever.machine_kind for lever in advice.levers],
+        speedup=_interval(advice.gain),
+        ceiling=advice.ceiling,
+        bytes_per_token=advice.bytes_per_token,
+        freed_bytes=advice.freed_bytes,
+        fits=advice.fits,
+        needs=[idea.needs for idea in advice.ideas],
+        quality_risk=[idea.risk for idea in advice.ideas],
+        reason=reason,
+    )
+
+
 def check_record(
     findings: Sequence[Finding], sources: Mapping[str, Source], files: int, suppressed: int
 ) -> CheckRecord:
@@ -250,9 +304,14 @@ def finding_record(finding: Finding, source: Source | None) -> FindingRecord:
         why=finding.why,
         instead=finding.instead,
         lever=finding.lever,
-        numbers=dict(finding.numbers),
+        numbers={name: _finite(value) for name, value in finding.numbers.items()},
         notes=[_note(note, source) for note in finding.notes],
     )
+
+
+def _finite(value: Number) -> Number:
+    """A number, or null where there is none: JSON has no infinity."""
+    return value if not isinstance(value, float) or math.isfinite(value) else None
 
 
 def audit_record(audit: Audit) -> AuditRecord:

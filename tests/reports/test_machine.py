@@ -150,7 +150,7 @@ def test_findings_have_the_documented_keys_in_their_order() -> None:
     finding = Finding(
         "FLP002", "pruning-dense-storage", Severity.WARNING, Confidence.HIGH, "a.yaml",
         source.position(0), source.position(8), "message",
-        numbers={"claimed": 1.4, "which": "tpot", "none": None},
+        numbers={"claimed": 1.4, "which": "tpot", "none": None, "endless": math.inf},
         notes=(Note("there", Span(9, 17)), Note("and", rule="CLM001")),
     )  # fmt: skip
     record = check_record([finding], {"a.yaml": source}, files=3, suppressed=1)
@@ -166,7 +166,7 @@ def test_findings_have_the_documented_keys_in_their_order() -> None:
     assert told["lever"] is None
     assert (told["severity"], told["confidence"]) == ("warning", "high")
     assert told["start"] == {"line": 1, "column": 1, "offset": 0}
-    assert told["numbers"] == {"claimed": 1.4, "which": "tpot", "none": None}
+    assert told["numbers"] == {"claimed": 1.4, "which": "tpot", "none": None, "endless": None}
     assert [note["start"] for note in told["notes"]] == [
         {"line": 2, "column": 1, "offset": 9},
         None,
