@@ -233,7 +233,7 @@ def _audit_lever(
             natural=lever.metric,
         )  # fmt: skip
     condition = lever.condition(before.deployment)
-    verdict = _verdict(lever, before, after, condition)
+    verdict = verdict_of(lever, before, after, condition)
     if proposed.condition and verdict is Verdict.BANDWIDTH:
         condition, verdict = proposed.condition, Verdict.CONDITIONAL
     time_ratio = after.estimate.tpot_ms.mid / before.estimate.tpot_ms.mid
@@ -271,7 +271,7 @@ def _throughput_speedup(before: Step, after: Step) -> Interval:
     return per_stream.scaled(after.deployment.batch / before.deployment.batch)
 
 
-def _verdict(lever: Lever, before: Step, after: Step, condition: str | None) -> Verdict:
+def verdict_of(lever: Lever, before: Step, after: Step, condition: str | None) -> Verdict:
     slower = after.estimate.tpot_ms.mid > _SLOWER * before.estimate.tpot_ms.mid
     faster = after.estimate.tpot_ms.mid < (1.0 - _UNCHANGED) * before.estimate.tpot_ms.mid
     fewer = _bytes_per_token(after) < (1.0 - _SAME_BYTES) * _bytes_per_token(before)
