@@ -210,6 +210,8 @@ class MoeShape(NamedTuple):
     """A float32 bias that steers the choice of experts; a buffer, in some models a parameter."""
     selection_parameter: bool = False
     shared_gate: bool = False
+    shared_bias: bool = False
+    """Biases of the shared expert, and of the projections to and from the latent."""
     output_norm: bool = False
     latent: int = 0
     """Width the experts work in where it is not the model's (latent experts)."""
@@ -231,7 +233,9 @@ def moe(hidden: int, shape: MoeShape) -> Block:
         use = Use.VECTOR if shape.selection_parameter else Use.BUFFER
         tensors.append(Tensor("router.selection_bias", (experts,), Component.ROUTER, use))
     if shape.latent:
-        tensors += linear("latent_down_proj", width, hidden, Component.EXPERTS)
+        tensors += linear(
+            "latent_down_proj", width, hidden, Component.EXPERTS, bias=shape.shared_bias
+        )
     if shape.gated:
         tensors += expert("gate_proj", shape.width, width)
     tensors += expert("up_proj", shape.width, width)
@@ -239,10 +243,16 @@ def moe(hidden: int, shape: MoeShape) -> Block:
     if shape.latent_norm:
         tensors += norm("latent_norm", width)
     if shape.latent:
-        tensors += linear("latent_up_proj", hidden, width, Component.EXPERTS)
+        tensors += linear(
+            "latent_up_proj", hidden, width, Component.EXPERTS, bias=shape.shared_bias
+        )
     if shape.shared_width:
         tensors += mlp(
-            hidden, shape.shared_width, gated=shape.gated, component=Component.SHARED_EXPERTS
+            hidden,
+            shape.shared_width,
+            gated=shape.gated,
+            bias=shape.shared_bias,
+            component=Component.SHARED_EXPERTS,
         ).tensors
     if shape.shared_gate:
         tensors += linear("shared_expert_gate", 1, hidden, Component.ROUTER)

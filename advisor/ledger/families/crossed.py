@@ -174,8 +174,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
         notes=("cross attention is counted for one image of four tiles",),
     ),
     "t5": _T5,
-    "mt5": _T5._replace(tied=False),
-    "umt5": _T5._replace(tied=False),
+    "mt5": _T5._replace(tied=False, defaults={"feed_forward_proj": "gated-gelu"}),
+    "umt5": _T5._replace(tied=False, defaults={"feed_forward_proj": "gated-gelu"}),
     "whisper": Family(
         tied=True,
         norm_bias=True,

@@ -8,13 +8,14 @@ some of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
 from advisor.ledger.families.family import CHUNKED, FULL, SLIDING, Experts, Family, Flag
-from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.keys import Keys, UnsupportedModelError
 from advisor.ledger.families.spellings import LAYOUTS, SPELLINGS
 from advisor.ledger.shapes import (
     Architecture,
@@ -120,12 +121,12 @@ def expert_layers(keys: Keys, layers: int) -> tuple[bool, ...]:
     """Which layers route, in any of the spellings that say so."""
     kinds = keys.words("mlp_layer_types")
     if kinds is not None:
-        known = {"dense": False, "sparse": True, "moe": True}
+        known = {"dense": False, "sparse": True, "moe": True, "hash_moe": True}
         for kind in check_length(keys, "mlp_layer_types", kinds, layers):
             if kind not in known:
                 raise keys.error(f"unknown kind of MLP {kind!r}", "mlp_layer_types")
         return tuple(known[kind] for kind in kinds)
-    listed = keys.sizes("moe_layers")
+    listed = keys.numbered("moe_layers")
     if listed is not None:
         return tuple(i in set(listed) for i in range(layers))
     frequency = keys.raw("moe_layer_freq")
@@ -151,7 +152,8 @@ def expert_layers(keys: Keys, layers: int) -> tuple[bool, ...]:
     interval = keys.optional_size("moe_layer_interval")
     if interval is not None:
         first = keys.size("moe_layer_start_index", minimum=0)
-        last = keys.size("moe_layer_end_index", default=-1, minimum=-1) % layers
+        last = keys.size("moe_layer_end_index", default=-1, minimum=-1)
+        last = layers - 1 if last < 0 else last
         return tuple(first <= i <= last and (i + 1) % interval == 0 for i in range(layers))
     period = keys.optional_size("expert_layer_period")
     if period is not None:
@@ -160,7 +162,7 @@ def expert_layers(keys: Keys, layers: int) -> tuple[bool, ...]:
     return (True,) * layers
 
 
-def read_moe(keys: Keys, experts: Experts) -> Block:
+def read_moe(keys: Keys, family: Family, experts: Experts) -> Block:
     """The routed MLP of a layer."""
     hidden = keys.size("hidden")
     source = keys.nested(experts.nested, keys.model_type) if experts.nested else keys
@@ -190,6 +192,7 @@ def read_moe(keys: Keys, experts: Experts) -> Block:
             selection_bias=decide(keys, experts.selection_bias),
             selection_parameter=experts.selection_parameter,
             shared_gate=experts.shared_gate and shared > 0,
+            shared_bias=decide(keys, family.mlp_bias),
             output_norm=experts.output_norm,
             latent=latent,
             latent_norm=latent > 0 and decide(keys, experts.latent_norm),
@@ -231,11 +234,12 @@ def read_layer(keys: Keys, family: Family, mixer: str, *, routes: bool) -> Layer
     if family.solo:
         feed = Block()
     elif routes and family.experts is not None:
-        feed = read_moe(keys, family.experts)
+        feed = read_moe(keys, family, family.experts)
     else:
         feed = read_mlp(keys, family)
     bias = decide(keys, family.norm_bias)
-    normed = blocks.norms(family.layer_norms, hidden, bias=bias, weight=family.norm_weight)
+    weight = decide(keys, family.norm_weight)
+    normed = blocks.norms(family.layer_norms, hidden, bias=bias, weight=weight)
     extra = Block(family.layer_extra(keys) if family.layer_extra else ())
     return blocks.layer(normed, mixed, feed, extra)
 
@@ -287,8 +291,10 @@ def mtp_tensors(keys: Keys, family: Family, vocabulary: int) -> tuple[Tensor, ..
         Tensor("mtp.eh_proj", (hidden, 2 * hidden), part),
         Tensor("mtp.norms", (rules.norms, hidden), part),
     ]
-    if keys.size("positions", default=0, minimum=0) <= rules.private_embeddings_until:
+    private = keys.size("positions", default=0, minimum=0) <= rules.private_embeddings_until
+    if private:
         inner.append(Tensor("mtp.embed_tokens", (vocabulary, hidden), part))
+    if private or rules.private_head:
         inner.append(Tensor("mtp.lm_head", (vocabulary, hidden), part))
     if rules.extra_tensors is not None:
         inner += rules.extra_tensors(keys)
@@ -332,7 +338,8 @@ def outer_tensors(keys: Keys, family: Family, hidden: int, vocabulary: int) -> l
     if family.embedding_norm:
         tensors += blocks.norm("embed_norm", hidden, bias=bias)
     if decide(keys, family.final_norm):
-        tensors += blocks.norm("final_norm", hidden, bias=bias, weight=family.norm_weight)
+        weight = decide(keys, family.norm_weight)
+        tensors += blocks.norm("final_norm", hidden, bias=bias, weight=weight)
     if family.head and not keys.flag("tied", family.tied):
         tensors.append(Tensor("lm_head", (vocabulary, width), Component.LM_HEAD))
     if family.head and decide(keys, family.head_bias):
@@ -384,6 +391,17 @@ def count_layers(keys: Keys, family: Family) -> int:
     return keys.size("layers")
 
 
+def _use_other_kinds(keys: Keys, family: Family) -> None:
+    """Mark what describes kinds of layers that this config has none of: known, if unused."""
+    for kind in (FULL, *family.mixers):
+        with suppress(UnsupportedModelError):
+            read_layer(keys, family._replace(layer=None, experts=None), kind, routes=False)
+    if family.experts is not None:
+        roles = ("experts", "top_k", "expert_width", "shared_experts")
+        keys.ignore(*(key for role in roles for key in SPELLINGS[role]))
+        keys.ignore(family.experts.shared_width, family.experts.latent)
+
+
 def read_decoder(
     keys: Keys, family: Family, name: str, store: LayerStore | None = None
 ) -> Architecture:
@@ -410,6 +428,11 @@ def read_decoder(
         context_limit=keys.optional_size("positions"),
         notes=(*family.notes, *mtp_notes(keys, family)),
     )
-    keys.ignore(*family.ignored, *SPELLINGS["intermediate"], *LAYOUTS, family.pattern_key)
-    keys.refuse_unknown()
+    keys.ignore(*family.ignored, *SPELLINGS["intermediate"], *LAYOUTS)
+    keys.ignore(*SPELLINGS.get(family.pattern_key, (family.pattern_key,)))
+    try:
+        keys.refuse_unknown()
+    except UnsupportedModelError:
+        _use_other_kinds(keys, family)
+        keys.refuse_unknown()
     return architecture

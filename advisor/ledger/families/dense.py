@@ -214,7 +214,11 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "gpt2": _GPT2,
     "gpt_bigcode": _GPT2._replace(kv_heads=_bigcode_kv_heads),
     "gpt_neo": _GPT2._replace(
-        qkv_bias=False, kinds=_gpt_neo_kinds, window_key="window_size", default_window=256
+        qkv_bias=False,
+        kinds=_gpt_neo_kinds,
+        window_key="window_size",
+        default_window=256,
+        ignored=("attention_types",),
     ),
     "gptj": _GPTJ,
     "codegen": _GPTJ,
@@ -229,7 +233,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
         tied=True,
         learned_positions=2,
         embedding_width="word_embed_proj_dim",
-        norm_bias=True,
+        norm_weight=Switch("layer_norm_elementwise_affine", default=True),
+        norm_bias=Switch("layer_norm_elementwise_affine", default=True),
         final_norm=Switch("do_layer_norm_before", default=True),
         qkv_bias=Switch("enable_bias", default=True),
         o_bias=Switch("enable_bias", default=True),

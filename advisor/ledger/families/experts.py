@@ -29,10 +29,11 @@ from advisor.ledger.families.own_attention import (
     laguna_kinds,
     mimo_kinds,
     minimax_m3_kinds,
-    read_gated_attention,
     read_laguna_attention,
     read_mimo_attention,
     read_minimax_m3_attention,
+    read_step3_attention,
+    step3_kinds,
 )
 from advisor.ledger.shapes import Component, Layer, Tensor
 
@@ -65,6 +66,21 @@ def _llama4_dense_width(keys: Keys) -> int:
 
 def _cohere2_dense_width(keys: Keys) -> int:
     return keys.size("prefix_dense_intermediate_size", default=keys.size("intermediate"))
+
+
+def _cohere2_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """The dense layers that come first have a window pattern of their own."""
+    given = keys.words("layer_types")
+    if given is not None:
+        return check_length(keys, "layer_types", given, layers)
+    first = min(layers, keys.size("first_k_dense_replace", default=0, minimum=0))
+    patterns = (
+        (keys.size("prefix_dense_sliding_window_pattern", default=1), first),
+        (keys.size("sliding_window_pattern", default=4), layers - first),
+    )
+    return tuple(
+        SLIDING if (i + 1) % pattern else FULL for pattern, count in patterns for i in range(count)
+    )
 
 
 def _beam_gate_bias(keys: Keys) -> tuple[Tensor, ...]:
@@ -130,6 +146,23 @@ _QWEN3_MOE: Final = Family(
     window_switch=USE_WINDOW,
     experts=Experts(width=("expert_width",)),
 )
+_STEP3: Final = Family(
+    defaults={"first_k_dense_replace": 3},
+    kinds=step3_kinds,
+    mixers={FULL: read_step3_attention, SLIDING: read_step3_attention},
+    mlp_bias=MLP_BIAS,
+    experts=Experts(width=("expert_width",), shared_width="share_expert_dim", selection_bias=True),
+    mtp=Mtp(mixers=(SLIDING,), routes=False, private_head=True),
+    ignored=(
+        "n_shared_experts",
+        "use_moe_router_bias",
+        "use_head_wise_attn_gate",
+        "use_moe",
+        "share_expert_dims",
+        "use_qk_norm",
+        "moe_every_n_layer",
+    ),
+)
 
 FAMILIES: Final[Mapping[str, Family]] = {
     "mixtral": Family(experts=_PLAIN),
@@ -191,6 +224,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         qkv_bias=USE_BIAS,
         o_bias=USE_BIAS,
         mlp_bias=USE_BIAS,
+        head_bias=USE_BIAS,
         experts=Experts(width=("expert_width",), selection_bias=True, selection_parameter=True),
         mtp=Mtp(routes=False, norms=2),
     ),
@@ -304,9 +338,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
         qkv_bias=ATTENTION_BIAS,
         o_bias=ATTENTION_BIAS,
         default_window=4096,
-        pattern=4,
+        kinds=_cohere2_kinds,
         width=_cohere2_dense_width,
         experts=_PLAIN,
+        ignored=("prefix_dense_sliding_window_pattern",),
     ),
     "minimax_m3": Family(
         defaults={"head_dim": 128},
@@ -342,16 +377,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "glm4v_moe_text": _GLM4._replace(
         qkv_bias=Switch("attention_bias", default=True), qk_norm="", mtp=None
     ),
-    "step3p7_text": Family(
-        defaults={"first_k_dense_replace": 3},
-        qk_norm="head",
-        gate="head",
-        mixers={FULL: read_gated_attention, SLIDING: read_gated_attention},
-        experts=Experts(
-            width=("expert_width",), shared_width="share_expert_dim", selection_bias=True
-        ),
-        ignored=("n_shared_experts", "use_moe_router_bias"),
-    ),
+    "step3p7_text": _STEP3,
+    "step3p5": _STEP3,
     "llama4_text": Family(
         defaults={"head_dim": 128, "interleave_moe_layer_step": 1, "num_shared_experts": 1},
         qkv_bias=ATTENTION_BIAS,
@@ -372,10 +399,13 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "beam": Family(
         defaults={"head_dim": 128, "first_k_dense_replace": 3},
         layer_norms=FOUR_NORMS,
+        qkv_bias=ATTENTION_BIAS,
+        o_bias=ATTENTION_BIAS,
+        qk_norm="head",
         gate="channel",
+        gate_bias=False,
         default_window=512,
         pattern=6,
-        mixers={FULL: read_gated_attention, SLIDING: read_gated_attention},
         layer_extra=_beam_gate_bias,
         experts=_SELECTED,
     ),

@@ -50,6 +50,7 @@ class Experts(NamedTuple):
     """The selection bias is stored as a parameter, not as a buffer."""
     router_bias: Flag = False
     bias: Flag = False
+    """The experts have biases; the shared expert has those of the dense MLP."""
     latent: str = ""
     """Key of the width the experts work in, where it is not the model's."""
     latent_norm: Flag = False
@@ -68,6 +69,8 @@ class Mtp(NamedTuple):
     """Its MLP is routed like the model's; else dense."""
     norms: int = 3
     extra_tensors: Callable[[Keys], tuple[Tensor, ...]] | None = None
+    private_head: bool = False
+    """Each layer has its own copy of the head (Step-3.5)."""
     private_embeddings_until: int = 0
     """Each layer has its own copy of the embedding table and of the head in the models of a
     family up to this context limit (GLM-4.5 has copies, GLM-4.6 with its longer context none)."""
@@ -90,7 +93,7 @@ class Family(NamedTuple):
     # norms
     layer_norms: tuple[str, ...] = ("input_norm", "post_attention_norm")
     norm_bias: Flag = False
-    norm_weight: bool = True
+    norm_weight: Flag = True
     final_norm: Flag = True
     # attention
     qkv_bias: Flag = False

@@ -29,7 +29,7 @@ def _shared_from(keys: Keys, layers: int, default: int) -> int:
 
 
 def _gemma3n_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
-    """Kind, MLP width and whether the cache is borrowed: "sliding_attention/16384/borrowed"."""
+    """Kind, MLP width, head width, KV heads, borrowed: "sliding_attention/16384/256/2/borrowed"."""
     kinds = _kinds(keys, layers, 5)
     width = keys.raw("intermediate_size")
     widths = keys.sizes("intermediate_size", minimum=1) if isinstance(width, list) else None
@@ -38,35 +38,50 @@ def _gemma3n_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
     if len(widths) != layers:
         raise keys.error(f"has {len(widths)} entries for {layers} layers", "intermediate_size")
     first = _shared_from(keys, layers, 15)
+    heads = f"{keys.size('head_dim')}/{keys.size('kv_heads')}"
     return tuple(
-        f"{kind}/{width}" + (f"/{_BORROWED}" if i >= first else "")
+        f"{kind}/{width}/{heads}" + (f"/{_BORROWED}" if i >= first else "")
         for i, (kind, width) in enumerate(zip(kinds, widths, strict=True))
     )
 
 
 def _gemma4_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
-    """Kind, MLP width and whether the cache is borrowed; the last layer attends to everything."""
+    """As Gemma 3n's; full layers have heads of their own, and the last layer is one of them."""
     kinds = _kinds(keys, layers, 6)
     kinds[-1] = FULL
     width = keys.size("intermediate")
     wide = 2 * width if keys.flag("use_double_wide_mlp") else width
     first = _shared_from(keys, layers, 0)
+    heads = _gemma4_heads(keys, kinds)
     return tuple(
-        f"{kind}/{wide}/{_BORROWED}" if i >= first else f"{kind}/{width}"
-        for i, kind in enumerate(kinds)
+        f"{kind}/{wide}/{own}/{_BORROWED}" if i >= first else f"{kind}/{width}/{own}"
+        for i, (kind, own) in enumerate(zip(kinds, heads, strict=True))
     )
+
+
+def _gemma4_heads(keys: Keys, kinds: list[str]) -> list[str]:
+    """Head width and KV heads of each layer: by its kind, or given layer by layer."""
+    head, kv_heads = keys.size("head_dim"), keys.size("kv_heads")
+    given = keys.mapping("per_layer_config")
+    if given is not None:
+        layers = keys.nested("per_layer_config", keys.model_type)
+        own = [layers.nested(str(i), keys.model_type) for i in range(len(kinds))]
+        return [
+            f"{one.size('head_dim', default=head)}/{one.size('kv_heads', default=kv_heads)}"
+            for one in own
+        ]
+    wide = keys.size("global_head_dim", default=512)
+    fewer = keys.size("num_global_key_value_heads", default=kv_heads)
+    if not keys.flag("attention_k_eq_v"):
+        fewer = kv_heads
+    return [f"{wide}/{fewer}" if kind == FULL else f"{head}/{kv_heads}" for kind in kinds]
 
 
 def _attention(keys: Keys, family: Family, kind: str) -> tuple[Block, int]:
     """The attention of a kind, and the width of its MLP."""
-    mixer, width, *borrowed = kind.split("/")
-    head, kv_heads = keys.size("head_dim"), keys.size("kv_heads")
-    own_values = True
-    if keys.model_type == "gemma4_text" and mixer == FULL:
-        head = keys.size("global_head_dim", default=512)
-        own_values = not keys.flag("attention_k_eq_v")
-        if not own_values:
-            kv_heads = keys.size("num_global_key_value_heads", default=kv_heads)
+    mixer, width, head_text, kv_heads_text, *borrowed = kind.split("/")
+    head, kv_heads = int(head_text), int(kv_heads_text)
+    own_values = mixer != FULL or not keys.flag("attention_k_eq_v")
     bias = keys.flag("attention_bias")
     block = blocks.attention(
         keys.size("hidden"),
@@ -169,7 +184,12 @@ def _gemma4_layer(keys: Keys, family: Family, mixer: str, routes: bool) -> Layer
     return blocks.layer(*parts, Block(_per_layer_input(keys)))
 
 
-_GEMMA4_IGNORED: Final = ("vocab_size_per_layer_input", "expert_intermediate_size")
+_GEMMA4_IGNORED: Final = (
+    "vocab_size_per_layer_input",
+    "expert_intermediate_size",
+    "global_head_dim",
+    "num_global_key_value_heads",
+)
 
 FAMILIES: Final[Mapping[str, Family]] = {
     "gemma3n_text": Family(

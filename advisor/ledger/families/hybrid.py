@@ -115,7 +115,7 @@ def _nemotron_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
 
 def _nemotron_mlp(keys: Keys, family: Family, kind: str) -> Block:
     if kind == _MOE and family.experts is not None:
-        return read_moe(keys, family.experts)
+        return read_moe(keys, family, family.experts)
     return read_mlp(keys, family)
 
 
@@ -147,7 +147,17 @@ _LFM2: Final = Family(
     kinds=_lfm2_kinds,
     mixers={_CONV: read_short_conv},
     width=_lfm2_width,
-    ignored=("conv_dim", "conv_dim_out", "conv_use_xavier_init", "block_dim", "block_use_swiglu"),
+    ignored=(
+        "conv_dim",
+        "conv_dim_out",
+        "conv_use_xavier_init",
+        "block_dim",
+        "block_ff_dim",
+        "block_ffn_dim_multiplier",
+        "block_multiple_of",
+        "block_use_swiglu",
+        "full_attn_idxs",
+    ),
 )
 _MINIMAX: Final = Family(
     kinds=_minimax_kinds,
@@ -238,8 +248,6 @@ FAMILIES: Final[Mapping[str, Family]] = {
         defaults={"head_dim": 128},
         solo=True,
         layer_norms=ONE_NORM,
-        qkv_bias=ATTENTION_BIAS,
-        o_bias=ATTENTION_BIAS,
         gated=False,
         mlp_bias=MLP_BIAS,
         layer_list=("layer_types", "hybrid_override_pattern"),
@@ -263,6 +271,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
             "mtp_layers_block_type",
             "time_step_limit",
             "attention_head_dim",
+            "attention_bias",
         ),
     ),
     "lfm2": _LFM2,

@@ -24,6 +24,8 @@ _HEAVY: Final = "heavily_compressed_attention"
 _INDEXED: Final = "indexed_attention"
 _RATIOS: Final = {0: _SLIDING, 4: _SPARSE, 128: _HEAVY}
 _HASHED: Final = "/hash"
+_BY_HASH: Final = "hash_moe"
+_BY_SCORE: Final = "moe"
 
 
 def _connections(keys: Keys, rows: int, scales: int) -> tuple[Tensor, ...]:
@@ -75,8 +77,15 @@ def _v4_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
         raise keys.error(f"needs one of {sorted(_RATIOS)} a layer", "compress_ratios")
     else:  # an entry beyond the layers is the MTP layer's
         kinds = tuple(_RATIOS[ratio] for ratio in ratios[:layers])
-    hashed = keys.size("num_hash_layers", default=3, minimum=0)
-    return tuple(kind + _HASHED if i < hashed else kind for i, kind in enumerate(kinds))
+    routing = keys.words("mlp_layer_types")
+    if routing is None:
+        hashed = min(layers, keys.size("num_hash_layers", default=3, minimum=0))
+        routing = (_BY_HASH,) * hashed + (_BY_SCORE,) * (layers - hashed)
+    check_length(keys, "mlp_layer_types", routing, layers)
+    if unknown := set(routing) - {_BY_HASH, _BY_SCORE}:
+        raise keys.error(f"unknown kind of MLP {unknown.pop()!r}", "mlp_layer_types")
+    pairs = zip(kinds, routing, strict=True)
+    return tuple(kind + _HASHED if by == _BY_HASH else kind for kind, by in pairs)
 
 
 def _compressor(
@@ -113,21 +122,24 @@ def _v4_attention(keys: Keys, kind: str) -> Block:
     ]
     caches = [Cache(CacheKind.LATENT, elements=head, flops=flops, window=window)]
     label = "sliding attention"
+    rates = keys.nested("compress_rates", keys.model_type)
     if kind == _HEAVY:
-        added, cache = _compressor(hidden, "compressor", head, head, 128)
+        rate = rates.size(_HEAVY, default=128)
+        added, cache = _compressor(hidden, "compressor", head, head, rate)
         tensors += added
         caches.append(replace(cache, flops=flops))
-        label = "attention compressed 128:1"
+        label = f"attention compressed {rate}:1"
     elif kind == _SPARSE:
-        added, cache = _compressor(hidden, "compressor", 2 * head, head, 4)
+        rate = rates.size(_SPARSE, default=4)
+        added, cache = _compressor(hidden, "compressor", 2 * head, head, rate)
         index_heads, index = keys.size("index_n_heads"), keys.size("index_head_dim")
-        more, index_cache = _compressor(hidden, "indexer", 2 * index, index, 4)
+        more, index_cache = _compressor(hidden, "indexer", 2 * index, index, rate)
         tensors += added + more
         tensors += blocks.linear("indexer.q_b_proj", index_heads * index, rank, part)
         tensors += blocks.linear("indexer.weights_proj", index_heads, hidden, part)
         caches.append(replace(cache, flops=flops, read_limit=keys.size("index_topk")))
         caches.append(replace(index_cache, kind=CacheKind.INDEX, flops=2 * index_heads * index))
-        label = "sparse attention compressed 4:1"
+        label = f"sparse attention compressed {rate}:1"
     elif kind != _SLIDING:
         raise keys.error(f"unknown kind of layer {kind!r}", "layer_types")
     return Block(tuple(tensors), tuple(caches), label=label)
@@ -245,7 +257,10 @@ _V4: Final = Family(
         "qk_rope_head_dim",
         "hc_sinkhorn_iters",
         "compress_rates",
-        "mlp_layer_types",
+        "num_hash_layers",
+        "index_n_heads",
+        "index_head_dim",
+        "index_topk",
     ),
 )
 

@@ -20,8 +20,8 @@ _MODULES: Final = {
         "mixtral qwen2_moe qwen3_moe olmoe flex_olmo gpt_oss granitemoe granitemoeshared "
         "phimoe dbrx deepseek ernie4_5_moe glm4_moe sarvam_moe dots1 solar_open minimax_m2 "
         "afmoe hy_v3 hunyuan_v1_moe exaone_moe mimo_v2_flash laguna kolibri1 mellum "
-        "cohere2_moe minimax_m3 ernie4_5_vl_moe_text glm4v_moe_text step3p7_text llama4_text "
-        "beam "
+        "cohere2_moe minimax_m3 ernie4_5_vl_moe_text glm4v_moe_text step3p7_text step3p5 "
+        "llama4_text beam "
     ),
     "latent": (
         "deepseek_v2 deepseek_v3 kimi_k2 deepseek_v32 glm_moe_dsa glm4_moe_lite axk1 mistral4 "

@@ -161,6 +161,16 @@ class Keys:
             return None
         return tuple(self._whole(item, key, key, minimum) for item in value)
 
+    def numbered(self, key: str) -> tuple[int, ...] | None:
+        """A list of layer numbers, which may be written as a string ("3,4,5")."""
+        name, value = self._find(key)
+        if not isinstance(value, str):
+            return self.sizes(key)
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        if len(parts) > LIMITS["layers"] or not all(p.isdecimal() and len(p) < 6 for p in parts):
+            raise self.error(f"{name} must list layers, not {_shown(value)}", name)
+        return tuple(int(part) for part in parts)
+
     def lists(self, key: str) -> list[list[object]] | None:
         """A list of lists; None where there is none."""
         value = self._list(key)

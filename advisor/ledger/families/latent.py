@@ -8,6 +8,7 @@ from typing import Final
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
 from advisor.ledger.families.decoder import check_length, read_attention
+from advisor.ledger.families.dense import MLP_BIAS
 from advisor.ledger.families.experts import FOREVER
 from advisor.ledger.families.family import FULL, Experts, Family, Mtp
 from advisor.ledger.families.keys import Keys
@@ -140,12 +141,15 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "deepseek_v2": _MLA._replace(
         defaults={"first_k_dense_replace": 0},
         experts=Experts(width=("expert_width",)),
+        mlp_bias=MLP_BIAS,
         ignored=(*_IGNORED, "lm_head", "rm_head"),
     ),
     "deepseek_v3": _DEEPSEEK_V3,
     "kimi_k2": _DEEPSEEK_V3._replace(defaults={"first_k_dense_replace": 1}),
     "deepseek_v32": _SPARSE._replace(
-        kinds=_all_indexed, mtp=Mtp(mixers=(_INDEXED,), private_embeddings_until=FOREVER)
+        kinds=_all_indexed,
+        mtp=Mtp(mixers=(_INDEXED,), private_embeddings_until=FOREVER),
+        ignored=(*_IGNORED, "mlp_bias"),
     ),
     "glm_moe_dsa": _SPARSE._replace(
         mtp=Mtp(mixers=(_INDEXED,)),
@@ -162,6 +166,6 @@ FAMILIES: Final[Mapping[str, Family]] = {
         defaults={"first_k_dense_replace": 0}, experts=Experts(width=("expert_width",))
     ),
     "sarvam_mla": _MLA._replace(defaults={"first_k_dense_replace": 1}, experts=_EXPERTS),
-    "minicpm3": _MLA._replace(tied=True),
+    "minicpm3": _MLA._replace(tied=True, mlp_bias=MLP_BIAS),
     "youtu": _MLA._replace(tied=True),
 }

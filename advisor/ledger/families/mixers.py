@@ -13,7 +13,7 @@ from advisor.ledger.shapes import Component
 
 def auto_size(keys: Keys, key: str, value: int) -> int:
     """A size that configs may leave to be computed ("auto")."""
-    return value if keys.raw(key) in {None, "auto"} else keys.size(key)
+    return value if keys.raw(key) in (None, "auto") else keys.size(key)
 
 
 def read_mamba1(keys: Keys, family: Family, kind: str) -> Block:  # noqa: ARG001

@@ -7,24 +7,10 @@ from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import (
-    check_length,
-    head_dim,
-    window_of,
-)
+from advisor.ledger.families.decoder import check_length, window_of
 from advisor.ledger.families.family import FULL, SLIDING, Family
 from advisor.ledger.families.keys import Keys
 from advisor.ledger.shapes import Cache, CacheKind, Component
-
-
-def read_gated_attention(keys: Keys, family: Family, kind: str) -> Block:
-    """Grouped-query attention with an output gate of its own, per head or per channel."""
-    hidden, heads = keys.size("hidden"), keys.size("heads")
-    kv_heads, width = keys.size("kv_heads"), head_dim(keys, hidden, heads)
-    window = window_of(keys, family) if kind == SLIDING else None
-    return blocks.attention(
-        hidden, heads, kv_heads, width, qk_norm="head", gate=family.gate, window=window
-    )
 
 
 def read_mimo_attention(keys: Keys, family: Family, kind: str) -> Block:
@@ -71,20 +57,47 @@ def laguna_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
     return tuple(f"{kind}/{count}" for kind, count in zip(kinds, heads, strict=True))
 
 
+def step3_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
+    """Entries beyond the layers are those of the MTP layers."""
+    given = keys.words("layer_types") or (FULL,) * layers
+    predicted = keys.size("mtp_layers", default=0, minimum=0)
+    kinds = given[:layers] if len(given) == layers + predicted else given
+    return check_length(keys, "layer_types", kinds, layers)
+
+
+def read_step3_attention(keys: Keys, family: Family, kind: str) -> Block:
+    """Sliding layers have their own number of heads."""
+    other = keys.nested("attention_other_setting", keys.model_type)
+    for role in ("kv_heads", "head_dim"):
+        if other.has(role) and other.size(role) != keys.size(role):
+            raise other.error("sliding layers differ in more than their heads", role)
+    heads = keys.size("heads")
+    if kind == SLIDING:
+        heads = keys.size("num_sliding_attention_heads", default=other.size("heads", default=heads))
+    return _own_heads(keys, family, kind, heads)
+
+
 def read_laguna_attention(keys: Keys, family: Family, kind: str) -> Block:
-    """Heads by layer, and a gate per head or per channel."""
+    """Heads by layer."""
     mixer, _, heads = kind.partition("/")
+    return _own_heads(keys, family, mixer, int(heads or keys.size("heads")))
+
+
+def _own_heads(keys: Keys, family: Family, kind: str, heads: int) -> Block:
+    """These heads, with a gate per head or per channel."""
     gating = keys.raw("gating")
+    bias = keys.flag("attention_bias")
     return blocks.attention(
         keys.size("hidden"),
-        int(heads or keys.size("heads")),
+        heads,
         keys.size("kv_heads"),
         keys.size("head_dim"),
-        qkv_bias=keys.flag("attention_bias"),
-        o_bias=keys.flag("attention_bias"),
+        qkv_bias=bias,
+        o_bias=bias,
         qk_norm="head",
-        gate="head" if gating in {None, True, "per-head"} else "channel",
-        window=window_of(keys, family) if mixer == SLIDING else None,
+        gate="head" if gating in (None, True, "per-head") else "channel",
+        gate_bias=False,
+        window=window_of(keys, family) if kind == SLIDING else None,
     )
 
 

@@ -82,7 +82,6 @@ def _zamba2_mamba(keys: Keys) -> Block:
         keys.size("mamba_d_state"),
         keys.size("mamba_ngroups", default=1),
         keys.size("mamba_d_conv", default=4),
-        conv_bias=keys.flag("use_conv_bias", default=True),
         bias=keys.flag("add_bias_linear"),
         out_bias=keys.flag("add_bias_linear"),
     )
@@ -114,7 +113,7 @@ def _layer(keys: Keys, family: Family, mixer: str, routes: bool) -> Layer:  # no
     main = _attention(keys, inner=inner)
     block = (
         *main.tensors,
-        *blocks.mlp(hidden, width).tensors,
+        *blocks.mlp(hidden, width, bias=second and keys.flag("add_bias_linear")).tensors,
         *blocks.norm("block_input_norm", inner),
         *blocks.norm("block_mlp_norm", hidden),
     )
@@ -137,6 +136,7 @@ _ZAMBA: Final = Family(
         "num_query_groups",
         "kv_channels",
         "use_mem_rope",
+        "use_conv_bias",
         "use_long_context",
         "mamba_dt_rank",
         "ffn_hidden_size",
