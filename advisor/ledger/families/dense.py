@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from advisor.ledger.families import blocks
-from advisor.ledger.families.decoder import check_length
 from advisor.ledger.families.family import FULL, SLIDING, Family, Mtp, Switch
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.layouts import check_length
 from advisor.ledger.shapes import Component, Tensor, Use
 
 FOUR_NORMS: Final = (

@@ -8,11 +8,7 @@ from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import (
-    check_length,
-    read_attention,
-    read_mlp,
-)
+from advisor.ledger.families.decoder import read_attention, read_mlp
 from advisor.ledger.families.dense import (
     ATTENTION_BIAS,
     FOUR_NORMS,
@@ -24,6 +20,7 @@ from advisor.ledger.families.dense import (
 )
 from advisor.ledger.families.family import CHUNKED, FULL, SLIDING, Experts, Family, Mtp, Switch
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.layouts import check_length
 from advisor.ledger.families.own_attention import (
     SPARSE,
     laguna_kinds,

@@ -7,10 +7,11 @@ from math import ceil
 from typing import Final
 
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import check_length, read_mlp, read_moe
+from advisor.ledger.families.decoder import read_mlp, read_moe
 from advisor.ledger.families.dense import ATTENTION_BIAS, MLP_BIAS, ONE_NORM, POST_NORMS
 from advisor.ledger.families.family import FULL, LINEAR, Experts, Family, Mtp, Switch
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.layouts import check_length
 from advisor.ledger.families.mixers import (
     read_bailing_delta,
     read_bailing_mla,

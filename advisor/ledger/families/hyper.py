@@ -13,9 +13,9 @@ from typing import Final
 
 from advisor.ledger.families import blocks, latent, recurrent
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import check_length
 from advisor.ledger.families.family import LINEAR, Experts, Family, Mtp
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.layouts import check_length
 from advisor.ledger.shapes import Cache, CacheKind, Component, Layer, Tensor, Use
 
 _SLIDING: Final = "sliding_attention"

@@ -7,11 +7,12 @@ from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import check_length, read_attention
+from advisor.ledger.families.decoder import read_attention
 from advisor.ledger.families.dense import MLP_BIAS
 from advisor.ledger.families.experts import FOREVER
 from advisor.ledger.families.family import FULL, Experts, Family, Mtp
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.layouts import check_length
 from advisor.ledger.shapes import Cache, CacheKind, Component, Tensor
 
 _INDEXED: Final = "indexed_attention"

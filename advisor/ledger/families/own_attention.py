@@ -7,9 +7,9 @@ from typing import Final
 
 from advisor.ledger.families import blocks
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import check_length, window_of
 from advisor.ledger.families.family import FULL, SLIDING, Family
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.layouts import check_length, window_of
 from advisor.ledger.shapes import Cache, CacheKind, Component
 
 

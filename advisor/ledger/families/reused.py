@@ -11,9 +11,9 @@ from typing import Final
 
 from advisor.ledger.families import blocks, recurrent
 from advisor.ledger.families.blocks import Block
-from advisor.ledger.families.decoder import check_length
 from advisor.ledger.families.family import LINEAR, Family
 from advisor.ledger.families.keys import Keys
+from advisor.ledger.families.layouts import check_length
 from advisor.ledger.families.mixers import read_jamba_mamba
 from advisor.ledger.shapes import Component, Layer, Tensor
 
