@@ -34,7 +34,7 @@ imports: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-logo
 
 fresh: $(VENV)/.installed-dev
-	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m docs.generate --check
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --cov
@@ -44,7 +44,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format
 
 generated: $(VENV)/.installed-dev
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 
 benchmark: $(VENV)/.installed
 	$(BIN)/python benchmarks/cold_start.py

@@ -1,4 +1,4 @@
-"""Write every generated file of the repository: `python docs/generate.py [--check]`.
+"""Write every generated file of the repository: `python -m docs.generate [--check]`.
 
 Generated are the compiled catalogs, the index of the rules and the command output that README.md
 shows. Each producer returns the contents of its files by path; with `--check` nothing is written
@@ -19,6 +19,7 @@ from advisor.catalog.compile import compiled_files
 from advisor.catalog.store import FOLDER
 from advisor.rulebook import compile_index
 from advisor.schema import SCHEMAS, schema_text
+from docs import bytes_per_token
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -44,16 +45,23 @@ def schemas() -> dict[Path, bytes]:
     }
 
 
-def readme() -> dict[Path, bytes]:
-    """README.md with the output that its commands have today."""
-    return {README: refresh(README.read_text(encoding="utf-8"), output_of).encode()}
+def bytes_page() -> dict[Path, bytes]:
+    """The table of counted steps, beside what others print."""
+    return {ROOT / "docs" / "bytes-per-token.md": bytes_per_token.page().encode()}
+
+
+def shown() -> dict[Path, bytes]:
+    """README.md and the pages of docs/ with the output that their commands have today."""
+    pages = (README, *sorted((ROOT / "docs").glob("*.md")))
+    return {page: refresh(page.read_text(encoding="utf-8"), output_of).encode() for page in pages}
 
 
 PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (
     catalogs,
     rules,
     schemas,
-    readme,
+    bytes_page,
+    shown,
 )
 
 

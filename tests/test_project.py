@@ -86,7 +86,7 @@ def test_the_readme_shows_the_output_of_a_command_at_all() -> None:
 
 
 def test_generated_files_are_fresh() -> None:
-    done = run(sys.executable, "docs/generate.py", "--check")
+    done = run(sys.executable, "-m", "docs.generate", "--check")
     assert done.returncode == 0, done.stderr
 
 
@@ -109,7 +109,7 @@ def test_a_stale_readme_is_named(working_tree: Path) -> None:
     first = re.search(r"^```console\n\$ rooflint .*\n", readme.read_text(), re.MULTILINE)
     assert first
     readme.write_text(readme.read_text().replace(first[0], first[0] + "nobody printed this\n"))
-    done = run(sys.executable, "docs/generate.py", "--check", cwd=working_tree, PYTHONPATH=".")
+    done = run(sys.executable, "-m", "docs.generate", "--check", cwd=working_tree, PYTHONPATH=".")
     assert done.returncode == 1
     assert "README.md" in done.stderr
 
@@ -130,7 +130,7 @@ def test_make_check_runs_every_tool() -> None:
         "pytest --cov",
     ):
         assert re.search(rf"bin/(python -m )?{tool}$", planned, re.MULTILINE), tool
-    assert "docs/generate.py --check" in planned
+    assert "-m docs.generate --check" in planned
 
 
 # Packaging

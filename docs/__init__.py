@@ -1,0 +1,1 @@
+"""The pages of the project, and what writes the generated ones."""
