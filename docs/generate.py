@@ -1,8 +1,9 @@
 """Write every generated file of the repository: `python -m docs.generate [--check]`.
 
-Generated are the compiled catalogs, the index of the rules and the command output that README.md
-shows. Each producer returns the contents of its files by path; with `--check` nothing is written
-and the names of the stale files are an error.
+Generated are the compiled catalogs, the index of the rules, the JSON Schemas, the table of counted
+bytes, and the command output that README.md and the pages of docs/ show. Each producer returns the
+contents of its files by path; with `--check` nothing is written and the names of the stale files
+are an error.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def output_of(arguments: list[str]) -> str:
     """Run `rooflint` in the root of the repository, in a fixed width and without colour.
 
     Raises:
-        RuntimeError: where the command does not end as one that checked its input.
+        SystemExit: where the command does not end as one that checked its input.
 
     """
     plain = {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
@@ -94,9 +95,7 @@ def output_of(arguments: list[str]) -> str:
         check=False,
     )
     if done.returncode not in {0, 1}:
-        raise RuntimeError(
-            f"rooflint {shlex.join(arguments)}: exit {done.returncode}\n{done.stdout}"
-        )
+        raise SystemExit(f"rooflint {shlex.join(arguments)}: exit {done.returncode}\n{done.stdout}")
     return done.stdout
 
 

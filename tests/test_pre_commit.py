@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,6 +34,8 @@ levers:
   - kind: quantize
     weights: fp8
 """
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
