@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.names import UnknownNameError
 from advisor.context import Context, Defaults, resolve
@@ -22,6 +22,9 @@ from advisor.levers import Lever, Metric, Nature
 from advisor.problems import problem
 from advisor.proposal import Proposal, ProposedLever, Sentence
 from advisor.roofline import Estimate, Interval, compare, estimate
+
+if TYPE_CHECKING:
+    from advisor.said import Said
 
 _UNCHANGED = 0.005
 """Relative change of time below which nothing has changed."""
@@ -124,6 +127,8 @@ class Audit(NamedTuple):
     """All levers together."""
     claims: tuple[JudgedClaim, ...]
     """Claims for all levers together."""
+    said: tuple[Said, ...] = ()
+    """What the prose of a document says about speed, with the physics to hold it against."""
 
     @property
     def speedup(self) -> Interval:
@@ -184,7 +189,7 @@ def audit(
         for sentence in proposal.claims
     )
     return (
-        Audit(proposal, context, baseline, tuple(levers), combined, claims),
+        Audit(proposal, context, baseline, tuple(levers), combined, claims, _said(proposal)),
         tuple(found),
     )
 
@@ -199,6 +204,14 @@ def _with_known_names(proposed: ProposedLever, context: Context) -> ProposedLeve
     except (UnknownNameError, UnsupportedModelError):
         return proposed._replace(lever=proposed.lever.model_copy(update={"draft_model": None}))
     return proposed
+
+
+def _said(proposal: Proposal) -> tuple[Said, ...]:
+    if not proposal.statements:
+        return ()
+    from advisor.said import say  # noqa: PLC0415 - only documents pay for it
+
+    return say(proposal.statements)
 
 
 def _applied(deployment: Deployment, levers: tuple[Lever, ...]) -> Deployment:
@@ -272,6 +285,7 @@ def _throughput_speedup(before: Step, after: Step) -> Interval:
 
 
 def verdict_of(lever: Lever, before: Step, after: Step, condition: str | None) -> Verdict:
+    """What a lever is worth, by what it acts on and by what has changed."""
     slower = after.estimate.tpot_ms.mid > _SLOWER * before.estimate.tpot_ms.mid
     faster = after.estimate.tpot_ms.mid < (1.0 - _UNCHANGED) * before.estimate.tpot_ms.mid
     fewer = _bytes_per_token(after) < (1.0 - _SAME_BYTES) * _bytes_per_token(before)
@@ -282,7 +296,7 @@ def verdict_of(lever: Lever, before: Step, after: Step, condition: str | None) -
             return Verdict.OVERHEAD
         case Nature.CAPACITY:
             return Verdict.CAPACITY_ONLY
-        case Nature.LINK:
+        case Nature.LINK | Nature.COST:
             return Verdict.REGRESSION if slower else Verdict.CAPACITY_ONLY
         case Nature.PREFILL:
             return Verdict.CONDITIONAL if condition else Verdict.PREFILL_ONLY
@@ -319,7 +333,7 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
             # An attention kernel has decode's attention over the cache to gain, a prompt nothing.
             attends = lever.kind == "attention_kernel"
             return _amdahl(before.estimate.shares.kv) if attends else 1.0
-        case Nature.AMORTISE | Nature.LINK | Nature.CAPACITY:
+        case Nature.AMORTISE | Nature.LINK | Nature.COST | Nature.CAPACITY:
             return 1.0
         case Nature.OVERHEAD:
             return _amdahl(before.estimate.shares.fixed)

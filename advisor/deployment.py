@@ -82,11 +82,13 @@ class Parallelism:
     expert: int = 1
     attention_data: int = 1
     """Attention replicated this many ways inside the tensor group, each on its own sequences."""
+    context: int = 1
+    """Tokens of one sequence's cache spread this many ways, the weights replicated."""
 
     @property
     def devices(self) -> int:
         """Devices that the splits need."""
-        return self.tensor * self.pipeline * self.data
+        return self.tensor * self.pipeline * self.data * self.context
 
     @property
     def attention_ways(self) -> int:
@@ -136,6 +138,12 @@ class Deployment:
     """Part of the layers that a token runs through (early exit)."""
     kv_kept: float
     """Part of the cached tokens that is kept and read (eviction)."""
+    kv_read: float
+    """Entries a step reads of those that are kept: below 1 for sparse attention, above it where a
+    cache of fixed length is read whole."""
+    weight_traffic: float
+    """Bytes a step moves for each byte of linear weights: above 1 where packed weights are expanded
+    through memory, 0 where they stay in the last cache."""
     shared_prefix: int
     """Tokens of context that all sequences share and that attention reads once."""
     time_factor: tuple[float, float, float] | None
@@ -209,6 +217,8 @@ class Deployment:
         put(self, "activation_sparsity", 0.0)
         put(self, "depth", 1.0)
         put(self, "kv_kept", 1.0)
+        put(self, "kv_read", 1.0)
+        put(self, "weight_traffic", 1.0)
         put(self, "shared_prefix", shared_prefix)
         put(self, "time_factor", None)
 

@@ -34,6 +34,7 @@ _ACTS_ON: Mapping[Nature, str] = MappingProxyType(
         Nature.PREFILL: "The prompt: time to first token, not the tokens after it.",
         Nature.CAPACITY: "Memory only: more fits, nothing is read faster.",
         Nature.LINK: "Bytes are moved to a slower place, and read from there when needed.",
+        Nature.COST: "More work or more bytes for each token.",
         Nature.HARDWARE: "Bytes and FLOPs per second: at decode the bandwidths compare.",
     }
 )
@@ -66,6 +67,27 @@ LEVER_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "prefix_cache": "{kind: prefix_cache}",
         "chunked_prefill": "{kind: chunked_prefill}",
         "disaggregate": "{kind: disaggregate}",
+        "compress": "{kind: compress, ratio: 70%, in_kernel: true}",
+        "share_weights": "{kind: share_weights, times: 2}",
+        "cache_residency": "{kind: cache_residency}",
+        "lora": "{kind: lora, rank: 16, adapters: 8, merged: false}",
+        "experts_per_token": "{kind: experts_per_token, top_k: 4}",
+        "sparse_attention": "{kind: sparse_attention, tokens: 2k, index: 3%}",
+        "shared_prefix": "{kind: shared_prefix, tokens: 8k}",
+        "paged_cache": "{kind: paged_cache, claim: 2x the sequences}",
+        "static_cache": "{kind: static_cache, length: 8k, read_whole: true}",
+        "parallel_sampling": "{kind: parallel_sampling, samples: 8}",
+        "block_decoding": "{kind: block_decoding, block: 8, tokens_per_pass: 3}",
+        "continuous_batching": "{kind: continuous_batching}",
+        "context_parallel": "{kind: context_parallel, size: 4}",
+        "host_work": "{kind: host_work, part: scheduler, name: async scheduling}",
+        "clocks": "{kind: clocks, memory: +10%}",
+        "numa": "{kind: numa, name: numactl}",
+        "elementwise": "{kind: elementwise, name: GELU to ReLU}",
+        "token_pruning": "{kind: token_pruning, kept: 50%, claim: 1.5x lower TTFT}",
+        "shorter_output": "{kind: shorter_output, kept: 60%}",
+        "loading": "{kind: loading, name: tensorizer}",
+        "training_only": "{kind: training_only, name: gradient checkpointing}",
     }
 )
 """One entry of `levers:` for each kind."""
@@ -147,6 +169,9 @@ def find_page(text: str) -> Page:
     for term in terms():
         if key in {_key(term.name), *map(_key, term.also)}:
             return Page(term.name, term.markdown)
+    for kind, entry in LEVERS.items():
+        if key in map(_key, entry.aliases):
+            return _lever_page(kind)
     raise UnknownSubjectError(text, _nearest(key))
 
 
@@ -181,6 +206,7 @@ def _nearest(key: str) -> tuple[str, ...]:
     from difflib import get_close_matches  # noqa: PLC0415 - only a wrong name pays for it
 
     known = {_key(name): name for _, name in subjects()}
+    known |= {_key(name): kind for kind, entry in LEVERS.items() for name in entry.aliases}
     known |= {_key(problem.name): problem.code for problem in _PROBLEMS.values()}
     for term in terms():
         known |= {_key(other): term.name for other in term.also}
@@ -227,6 +253,8 @@ def _lever_page(kind: str) -> Page:
     ]
     if fields:
         parts.append("## Fields\n" + "\n".join(fields))
+    if entry.also:
+        parts.append(f"## Also called\n{entry.also}")
     parts.append("## In the machine output\n" + ", ".join(entry.machine_kinds))
     parts.append(f"## Example\n    levers:\n      - {LEVER_EXAMPLES[kind]}")
     return Page(kind, "\n\n".join(parts))

@@ -27,7 +27,8 @@ def test_every_kind_of_lever_has_a_page_with_its_example(kind: str) -> None:
     assert page.startswith(f"{kind}\n")
     assert LEVER_EXAMPLES[kind] in page
     for machine_kind in LEVERS[kind].machine_kinds:
-        assert find_page(machine_kind).title == kind
+        found = find_page(machine_kind).title
+        assert machine_kind in LEVERS[found].machine_kinds
 
 
 def test_every_term_and_each_of_its_other_names_has_a_page() -> None:

@@ -324,11 +324,12 @@ def _plan(
 def _cache_plan(cache: Cache, count: int, form: Format, parallelism: Parallelism) -> _CachePlan:
     ways = parallelism.attention_ways
     share = 1.0 / min(ways, cache.kv_heads) if cache.kind is CacheKind.KV else 1.0
+    share /= parallelism.context
     entry_bytes = cache.elements * form.bits / 8 * count * share
     writes = 0.0 if cache.borrowed or cache.kind is CacheKind.CROSS else 1.0
     return _CachePlan(
         cache, entry_bytes, writes * entry_bytes / cache.tokens_per_entry,
-        cache.flops * count / ways,
+        cache.flops * count / ways / parallelism.context,
     )  # fmt: skip
 
 
@@ -369,12 +370,13 @@ def count_step(deployment: Deployment) -> Ledger:
     skip = deployment.activation_sparsity
     # Rows that no token of the pass activates are skipped: the union over tokens is read.
     kept = depth * (1.0 - skip**tokens) if skip else depth
+    moved = kept * deployment.weight_traffic
     operators: list[Operator] = []
     weight_bytes = flops = 0.0
 
     for name, form, parameters, stored, per_token, head in plan.weights:
         part = 1.0 if head else kept
-        read = stored * part
+        read = stored * (1.0 if head else moved)
         work = per_token * (head_tokens if head else tokens * depth)
         operators.append(
             Operator(name, "weights", form, parameters * part, read, 0.0, work, shared=True)
@@ -386,7 +388,7 @@ def count_step(deployment: Deployment) -> Ledger:
         if parallelism.expert > parallelism.tensor:
             routed = tokens * min(parallelism.data, batch)
         distinct = distinct_experts(experts, top_k, routed) * depth
-        read = stored * distinct
+        read = stored * distinct * deployment.weight_traffic
         work = 2.0 * parameters * top_k * routed * depth
         operators.append(
             Operator(
@@ -419,9 +421,9 @@ def count_step(deployment: Deployment) -> Ledger:
             read_entries = attended * full
             work = entry_flops * attended * entries * (full - entries / 2.0 + 0.5)
             work *= cache.tokens_per_entry
-        kv_read += entry_bytes * read_entries * kept_kv
+        kv_read += entry_bytes * read_entries * kept_kv * deployment.kv_read
         kv_write += written * attended * query * depth
-        attention_flops += work * kept_kv
+        attention_flops += work * kept_kv * deployment.kv_read
     if plan.caches:
         operators.append(
             Operator(
@@ -452,7 +454,7 @@ def count_step(deployment: Deployment) -> Ledger:
     return Ledger(
         tuple(operators),
         _communication(deployment, plan, tokens),
-        parallelism.tensor * replicas,
+        parallelism.tensor * replicas * parallelism.context,
         passes,
         sequences,
         tokens,
@@ -504,10 +506,14 @@ def _communication(deployment: Deployment, plan: _Plan, tokens: int) -> Communic
     parallelism = deployment.parallelism
     ways = parallelism.tensor
     hops = parallelism.pipeline - 1
-    if ways == 1 and parallelism.expert == 1 and hops == 0:
+    if ways == 1 and parallelism.expert == 1 and hops == 0 and parallelism.context == 1:
         return _SILENCE
     message = tokens * deployment.model.hidden * _ACTIVATION_BYTES
     reduces = 2.0 * plan.layers * deployment.depth if ways > 1 else 0.0
+    if parallelism.context > 1:
+        # Partial attention of each part of the context is put together once a layer.
+        reduces += plan.layers * deployment.depth
+        ways = max(ways, parallelism.context)
     exchanges = 2.0 * plan.moe_layers if parallelism.expert > 1 else 0.0
     exchanged = message * _top_k(plan) / max(parallelism.expert, 1)
     sent = (

@@ -26,6 +26,7 @@ class Nature(StrEnum):
     PREFILL = "the prompt"
     CAPACITY = "memory only"
     LINK = "bytes moved to a slower place"
+    COST = "more work per token"
     HARDWARE = "bytes and FLOPs per second"
 
 

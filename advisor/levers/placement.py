@@ -96,6 +96,18 @@ class ExpertParallel(_Parallel):
         return deployment.evolve(parallelism=replace(deployment.parallelism, expert=size))
 
 
+class ContextParallel(_Parallel):
+    """The cache of one sequence spread over devices by its tokens."""
+
+    nature: ClassVar[Nature] = Nature.BYTES
+
+    kind: Literal["context_parallel"] = "context_parallel"
+
+    def _split(self, deployment: Deployment, size: int) -> Deployment:
+        """Each device reads its part of the cache, and all of the weights; one exchange a layer."""
+        return deployment.evolve(parallelism=replace(deployment.parallelism, context=size))
+
+
 class OffloadLever(Lever):
     """Weights or cache kept on the host or on NVMe and read from there."""
 

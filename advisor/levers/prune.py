@@ -12,13 +12,15 @@ from advisor.levers import reshape
 from advisor.levers.base import Count, Lever, Nature, Open, Ratio, StorageName
 
 Pattern = Literal[
-    "unstructured", "2:4", "block", "channels", "heads", "layers", "experts", "kv_tokens"
-]
+    "unstructured", "2:4", "block", "channels", "heads", "layers", "experts", "vocabulary",
+    "kv_tokens",
+]  # fmt: skip
 
 _NAMES: Final = {
     "semi-structured": "2:4", "semi_structured": "2:4", "semistructured": "2:4", "n:m": "2:4",
     "magnitude": "unstructured", "width": "channels", "neurons": "channels",
     "attention_heads": "heads", "depth": "layers", "tokens": "kv_tokens", "kv": "kv_tokens",
+    "vocab": "vocabulary", "lm_head": "vocabulary",
 }  # fmt: skip
 
 
@@ -32,6 +34,8 @@ def _pattern(value: object) -> object:
 _ZEROS_STORED_DENSE: Final = frozenset({"dense", "masked"})
 _SPARSE_PATTERNS: Final = frozenset({"unstructured", "2:4", "block"})
 _REMOVED: Final = frozenset({"removed", "deleted"})
+_TAKEN_OUT: Final = frozenset({"layers", "experts", "vocabulary", "kv_tokens"})
+"""Patterns that mean removal unless somebody says that the zeros stay."""
 
 
 class Prune(Lever):
@@ -46,11 +50,13 @@ class Prune(Lever):
     storage: StorageName | None = None
     kernel: str | None = None
     kv_heads: Count | None = None
+    width: Count | None = None
+    """Of channels: the width of the MLP that is left, where it is known exactly."""
 
     @property
     def storage_is_open(self) -> bool:
         """Whether nobody said if the zeros stay in dense tensors."""
-        return self.storage is None and self.pattern not in {"layers", "experts", "kv_tokens"}
+        return self.storage is None and self.pattern not in _TAKEN_OUT
 
     @property
     def fraction(self) -> float | None:
@@ -89,12 +95,15 @@ class Prune(Lever):
             return deployment.evolve(model=reshape.drop_layers(model, gone))
         if self.pattern == "experts" and not self.keeps_dense_bytes:
             return deployment.evolve(model=reshape.drop_experts(model, gone))
+        if self.pattern == "vocabulary" and not self.keeps_dense_bytes:
+            return deployment.evolve(model=reshape.cut_vocabulary(model, 1.0 - gone))
         if self.pattern in _SPARSE_PATTERNS:
             return self._sparse(deployment, gone)
         if self.storage not in _REMOVED:
             return deployment
         if self.pattern == "channels":
-            return deployment.evolve(model=reshape.narrow_mlp(model, 1.0 - gone))
+            kept = self.width / model.intermediate if self.width else 1.0 - gone
+            return deployment.evolve(model=reshape.narrow_mlp(model, kept))
         return deployment.evolve(model=reshape.drop_heads(model, 1.0 - gone, self.kv_heads))
 
     def _sparse(self, deployment: Deployment, fraction: float) -> Deployment:
@@ -125,6 +134,8 @@ class Prune(Lever):
             names = {"attention projections", "attention over KV"}
         elif self.pattern == "channels":
             names = {"MLP", "experts", "shared experts"}
+        elif self.pattern == "vocabulary":
+            names = {"lm_head"}
         elif self.pattern == "kv_tokens":
             names = {"attention over KV"}
         else:

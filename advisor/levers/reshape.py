@@ -185,3 +185,92 @@ def with_latent(model: Architecture, latent: int, rope: int) -> Architecture:
 
     changed = map_caches(model, change)
     return replace(changed, attention=replace(attention, latent_dim=latent, rope_dim=rope))
+
+
+def narrow_caches(model: Architecture, kept: float) -> Architecture:
+    """Entries of every KV cache made smaller by a low-rank projection that kernels absorb."""
+
+    def change(cache: Cache) -> Cache:
+        if cache.kind is not CacheKind.KV:
+            return cache
+        return replace(cache, elements=max(1, round(cache.elements * kept)))
+
+    return map_caches(model, change)
+
+
+def share_caches(model: Architecture, layers: int) -> Architecture:
+    """One cache for each group of `layers` layers: stored once, read by every layer.
+
+    Layers that borrow make no keys and values of their own.
+    """
+
+    def borrow(layer: Layer, count: int) -> Layer:
+        own = {"k_proj", "v_proj", "k_bias", "v_bias"}
+        return replace(
+            layer,
+            tensors=tuple(tensor for tensor in layer.tensors if tensor.name not in own),
+            caches=tuple(replace(cache, borrowed=True) for cache in layer.caches),
+            count=count,
+        )
+
+    changed: list[Layer] = []
+    for layer in model.layers:
+        owners = -(-layer.count // layers) if layer.caches else layer.count
+        changed.append(replace(layer, count=owners))
+        if layer.count > owners:
+            changed.append(borrow(layer, layer.count - owners))
+    return model.with_layers(tuple(changed))
+
+
+def share_layers(model: Architecture, times: int) -> Architecture:
+    """Each layer's weights used `times` times: stored once, streamed at every use."""
+    changed: list[Layer] = []
+    for layer in model.layers:
+        owners = -(-layer.count // times)
+        changed.append(replace(layer, count=owners))
+        if layer.count > owners:
+            shared = tuple(replace(tensor, shared=True) for tensor in layer.tensors)
+            changed.append(replace(layer, tensors=shared, count=layer.count - owners))
+    return model.with_layers(tuple(changed))
+
+
+def route_to(model: Architecture, top_k: int) -> Architecture:
+    """Other numbers of routed experts per token."""
+
+    def change(layer: Layer) -> Layer:
+        if layer.routing is None:
+            return layer
+        routing = replace(layer.routing, top_k=min(top_k, layer.routing.experts))
+        return replace(layer, routing=routing)
+
+    return model.with_layers(tuple(change(layer) for layer in model.layers))
+
+
+def with_adapters(model: Architecture, rank: int, adapters: int) -> Architecture:
+    """Low-rank adapters beside each linear: (rank, in) and (out, rank) of `adapters` each."""
+
+    def change(tensor: Tensor) -> Iterable[Tensor]:
+        linear = tensor.component in (Component.ATTENTION, Component.MLP)
+        if not linear or tensor.use is not Use.MATMUL or len(tensor.shape) != 2:
+            return (tensor,)
+        rows, columns = tensor.shape
+        down = replace(
+            tensor, name=f"{tensor.name}.lora_a", shape=(rank, columns),
+            count=tensor.count * adapters, stored_as=model.dtype,
+        )  # fmt: skip
+        return (tensor, down, replace(down, name=f"{tensor.name}.lora_b", shape=(rows, rank)))
+
+    return map_tensors(model, change)
+
+
+def cut_vocabulary(model: Architecture, kept: float) -> Architecture:
+    """Rows of the embedding table and the output head removed."""
+    rows = max(1, round(model.vocabulary * kept))
+    tensors = tuple(
+        replace(tensor, shape=(rows, *tensor.shape[1:]))
+        if tensor.component in (Component.EMBEDDING, Component.LM_HEAD)
+        and tensor.shape[0] == model.vocabulary
+        else tensor
+        for tensor in model.tensors
+    )
+    return replace(model, tensors=tensors, vocabulary=rows)

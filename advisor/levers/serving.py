@@ -84,3 +84,31 @@ class Disaggregate(_PromptLever):
         """Separation pays where prefill disturbs decode, and costs the transfer of the cache."""
         del deployment
         return "how much prefill of other requests disturbs decode, and the link for the KV cache"
+
+
+class ContinuousBatching(Lever):
+    """Requests join and leave the batch at every step (in-flight batching)."""
+
+    nature: ClassVar[Nature] = Nature.AMORTISE
+    metric: ClassVar[Metric] = "throughput"
+
+    kind: Literal["continuous_batching"] = "continuous_batching"
+
+    @property
+    def machine_kind(self) -> str:
+        """Batching."""
+        return "batching"
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return "continuous batching"
+
+    def apply(self, deployment: Deployment) -> Deployment:
+        """A step at the batch that is stated; fuller steps are a matter of the traffic."""
+        return deployment
+
+    def condition(self, deployment: Deployment) -> str | None:
+        """How full the batch is without it."""
+        del deployment
+        return "how full the batch is now, on your traffic"

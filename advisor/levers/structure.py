@@ -169,7 +169,7 @@ class Distill(Lever):
 class MergeLayers(Lever):
     """Layers of other models stacked in (passthrough merges): a deeper model."""
 
-    nature: ClassVar[Nature] = Nature.LINK
+    nature: ClassVar[Nature] = Nature.COST
 
     kind: Literal["merge_layers"] = "merge_layers"
     layers_added: Annotated[Count | None, Open]
@@ -197,7 +197,7 @@ class MergeLayers(Lever):
 class NoKvCache(Lever):
     """No cache of keys and values: every token computes the whole prefix again."""
 
-    nature: ClassVar[Nature] = Nature.LINK
+    nature: ClassVar[Nature] = Nature.COST
 
     kind: Literal["no_kv_cache"] = "no_kv_cache"
 
@@ -217,14 +217,20 @@ class NoKvCache(Lever):
 
 
 class AttentionVariant(Lever):
-    """Attention that caches less: fewer KV heads, one latent, a window, a constant state."""
+    """Attention that caches or computes less: fewer KV heads, one latent, a window, a state ..."""
 
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["attention"] = "attention"
-    variant: Literal["gqa", "mqa", "mla", "window", "linear"]
+    variant: Literal[
+        "gqa", "mqa", "mla", "window", "linear", "cross_layer", "low_rank", "approximate"
+    ]
     kv_heads: Count | None = None
     window: Tokens | None = None
+    layers: Count | None = None
+    """Of cross_layer: layers that share one cache."""
+    kept: Ratio | None = None
+    """Of low_rank: part of the cache that is left; of approximate: of the arithmetic."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -232,6 +238,10 @@ class AttentionVariant(Lever):
             raise ValueError("gqa needs kv_heads")
         if self.variant == "window" and self.window is None:
             raise ValueError("a window needs its size: window: 4096")
+        if self.variant == "cross_layer" and self.layers is None:
+            raise ValueError("cross_layer needs the layers that share a cache: layers: 2")
+        if self.variant == "low_rank" and self.kept is None:
+            raise ValueError("low_rank needs the part of the cache that is kept: kept: 50%")
         return self
 
     @property
@@ -246,7 +256,22 @@ class AttentionVariant(Lever):
             return f"GQA with {self.kv_heads} KV heads"
         if self.variant == "window":
             return f"window of {self.window:,} tokens"
-        return {"mqa": "MQA", "mla": "MLA", "linear": "linear attention"}[self.variant]
+        if self.variant == "cross_layer":
+            return f"KV cache shared by {self.layers} layers"
+        if self.variant == "low_rank":
+            return f"low-rank KV cache, {self.kept:.0%} kept"
+        return {
+            "mqa": "MQA",
+            "mla": "MLA",
+            "linear": "linear attention",
+            "approximate": "approximate attention scores",
+        }[self.variant]
+
+    @property
+    def acts_on(self) -> Nature:
+        """Fewer bytes; a cache shared by layers is read by each of them, approximate scores too."""
+        other = {"cross_layer": Nature.CAPACITY, "approximate": Nature.FLOPS}
+        return other.get(self.variant, self.nature)
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Other caches and projections; the rest of the model as it was."""
@@ -260,8 +285,12 @@ class AttentionVariant(Lever):
         if self.variant == "linear":
             # A constant state of about head_dim entries per head stands for the whole context.
             return deployment.evolve(model=reshape.with_window(model, model.attention.head_dim))
-        if model.attention.is_latent:
+        if self.variant == "approximate" or model.attention.is_latent:
             return deployment
+        if self.variant == "cross_layer":
+            return deployment.evolve(model=reshape.share_caches(model, self.layers or 1))
+        if self.variant == "low_rank":
+            return deployment.evolve(model=reshape.narrow_caches(model, self.kept or 1.0))
         heads = 1 if self.variant == "mqa" else self.kv_heads or 1
         heads = min(heads, model.attention.heads)
         return deployment.evolve(model=reshape.with_heads(model, model.attention.heads, heads))
@@ -274,4 +303,14 @@ class AttentionVariant(Lever):
         fewer = self.kv_heads is not None and self.kv_heads < attention.kv_heads
         if self.variant == "gqa" and (attention.is_latent or not fewer):
             return f"fewer than the {attention.kv_heads} KV heads the model already has"
+        if self.variant == "low_rank":
+            return "a kernel that absorbs the projection back: else the cache is expanded first"
         return None
+
+    def nominal_flops(self, deployment: Deployment) -> float:
+        """Part of the arithmetic of attention that approximate scores leave out."""
+        if self.variant != "approximate":
+            return 0.0
+        ledger = count_step(deployment)
+        over_cache = sum(op.flops for op in ledger.operators if op.resource == "kv")
+        return (1.0 - (self.kept or 0.0)) * over_cache / ledger.flops if ledger.flops else 0.0

@@ -199,7 +199,7 @@ def _levers() -> Iterator[Row]:
         found = lever_class(kind)
         fields = [name for name in found.model_fields if name != "kind"]
         yield Row(
-            (kind, found.metric, entry.about, ", ".join(fields)),
+            (kind, found.metric, entry.about, ", ".join(fields), entry.also),
             {
                 "kind": kind,
                 "about": entry.about,
@@ -207,6 +207,7 @@ def _levers() -> Iterator[Row]:
                 "metric": found.metric,
                 "fields": fields,
                 "machine_kinds": list(entry.machine_kinds),
+                "aliases": list(entry.aliases),
             },
             " ".join(entry.machine_kinds),
         )
@@ -242,7 +243,7 @@ CATALOGS: Mapping[str, Listing] = MappingProxyType(
             "graphs: steps run as captured graphs unless somebody switches them off",
         ),
         "levers": Listing(
-            ("kind", "metric", "what it is", "fields"),
+            ("kind", "metric", "what it is", "fields", "also called"),
             "",
             _levers,
             "metric: what a claim without one is about; rooflint explain KIND has a page on each",

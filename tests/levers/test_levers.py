@@ -239,6 +239,27 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "prefix_cache": {},
     "chunked_prefill": {},
     "disaggregate": {},
+    "compress": {},
+    "share_weights": {"times": 2},
+    "cache_residency": {},
+    "lora": {},
+    "experts_per_token": {"top_k": 1},
+    "sparse_attention": {"tokens": 1024},
+    "shared_prefix": {"tokens": 1024},
+    "paged_cache": {},
+    "static_cache": {},
+    "parallel_sampling": {"samples": 4},
+    "block_decoding": {"block": 8, "tokens_per_pass": 3},
+    "continuous_batching": {},
+    "context_parallel": {"size": 2},
+    "host_work": {},
+    "clocks": {"core": "+10%"},
+    "numa": {},
+    "elementwise": {},
+    "token_pruning": {},
+    "shorter_output": {},
+    "loading": {},
+    "training_only": {},
 }
 
 
@@ -312,3 +333,129 @@ def test_levers_on_different_parts_compose_in_any_order(
     assert other.weight_bytes == pytest.approx(one.weight_bytes, rel=1e-12)
     assert other.kv_read_bytes == pytest.approx(one.kv_read_bytes, rel=1e-12)
     assert other.flops == pytest.approx(one.flops, rel=1e-12)
+
+
+# The rest of the catalogue: what each changes, by hand.
+
+WEIGHTS_8B = 2 * (LINEAR + HEAD + NORMS + ROW)
+MOE = Deployment("Qwen3-30B-A3B", "H100 SXM")
+
+
+def test_lossless_compression_saves_bytes_in_the_kernel_only() -> None:
+    packed = after("compress", ratio="70%", in_kernel=True)
+    assert packed.weight_bytes == pytest.approx(0.7 * WEIGHTS_8B)
+    # Read packed, written wide, read wide: 0.7 + 1 + 1 of the bytes.
+    expanded = after("compress", ratio="70%")
+    rest = 0.7 * (WEIGHTS_8B - 2 * LINEAR)
+    assert expanded.weight_bytes == pytest.approx(2.7 * 2 * LINEAR + rest)
+    kept = capacity_of(lever("compress", ratio="70%").apply(LLAMA_8B)).weights_bytes
+    assert kept == pytest.approx(0.7 * capacity_of(LLAMA_8B).weights_bytes)
+
+
+def test_shared_layers_are_stored_once_and_streamed_at_every_use() -> None:
+    shared = lever("share_weights", times=2).apply(LLAMA_8B)
+    assert count_step(shared).weight_bytes == count_step(LLAMA_8B).weight_bytes
+    saved = capacity_of(LLAMA_8B).weights_bytes - capacity_of(shared).weights_bytes
+    assert saved == LINEAR + 32 * 2 * 4096  # half of the layers, 2 bytes each
+
+
+def test_weights_stay_in_a_cache_that_holds_them_twice() -> None:
+    idea = lever("cache_residency")
+    assert idea.apply(LLAMA_8B) is LLAMA_8B  # 15 GB against 50 MB
+    assert count_step(idea.apply(LLAMA_8B)) == count_step(LLAMA_8B)
+
+
+def test_unmerged_adapters_are_read_beside_the_weights() -> None:
+    ledger = after("lora", rank=16, adapters=2)
+    sides = 2 * (4096 + 4096) + 2 * (4096 + 1024) + 3 * (4096 + 14336)
+    assert ledger.weight_bytes - WEIGHTS_8B == 2 * 2 * 16 * 32 * sides
+    assert after("lora", merged=True) == count_step(LLAMA_8B)
+
+
+def test_fewer_experts_per_token_are_fewer_bytes_at_batch_1() -> None:
+    expert = 48 * 3 * 2048 * 768 * 2
+    saved = count_step(MOE).weight_bytes - after("experts_per_token", MOE, top_k=4).weight_bytes
+    assert saved == pytest.approx(4 * expert)
+    assert lever("experts_per_token", top_k=8).condition(MOE)
+    assert lever("experts_per_token", top_k=4).condition(LLAMA_8B)
+
+
+def test_sparse_attention_reads_part_and_keeps_all() -> None:
+    idea = lever("sparse_attention", tokens=1024, index="5%").apply(LLAMA_8B)
+    before, ledger = count_step(LLAMA_8B), count_step(idea)
+    assert ledger.kv_read_bytes == pytest.approx(0.3 * before.kv_read_bytes)
+    assert capacity_of(idea).per_sequence_bytes == capacity_of(LLAMA_8B).per_sequence_bytes
+
+
+def test_a_static_cache_read_whole_counts_with_its_length() -> None:
+    ledger = after("static_cache", length=16384, read_whole=True)
+    assert ledger.kv_read_bytes == 16384 * 131_072
+    assert after("static_cache", length=16384) == count_step(LLAMA_8B)
+
+
+def test_a_shared_prefix_is_read_once() -> None:
+    crowd = LLAMA_8B.evolve(batch=16)
+    ledger = after("shared_prefix", crowd, tokens=3072)
+    assert ledger.kv_read_bytes == (3072 + 16 * 1024) * 131_072
+    assert lever("shared_prefix", tokens=3072).condition(LLAMA_8B)
+
+
+def test_context_parallel_spreads_the_cache_and_repeats_the_weights() -> None:
+    ledger = after("context_parallel", size=4)
+    assert ledger.kv_read_bytes == 1024 * 131_072
+    assert ledger.weight_bytes == WEIGHTS_8B
+    assert (ledger.ranks, ledger.communication.all_reduces) == (4, 32)
+
+
+def test_layers_that_share_a_cache_all_read_it() -> None:
+    idea = lever("attention", variant="cross_layer", layers=2).apply(LLAMA_8B)
+    assert count_step(idea).kv_read_bytes == count_step(LLAMA_8B).kv_read_bytes
+    assert kv_bytes_per_token(idea) == 131_072 / 2
+    assert count_step(idea).weight_bytes == WEIGHTS_8B - 2 * 16 * 2 * 4096 * 1024
+
+
+def test_a_low_rank_cache_is_smaller_and_approximate_scores_are_not() -> None:
+    ledger = after("attention", variant="low_rank", kept="50%")
+    assert ledger.kv_read_bytes == 2048 * 131_072
+    assert after("attention", variant="approximate") == count_step(LLAMA_8B)
+
+
+def test_a_smaller_vocabulary_is_a_smaller_head() -> None:
+    ledger = after("prune", pattern="vocabulary", sparsity="50%")
+    assert ledger.weight_bytes == 2 * (LINEAR + HEAD / 2 + NORMS + ROW)
+
+
+def test_an_exact_width_of_the_mlp() -> None:
+    ledger = after("prune", pattern="channels", sparsity="25%", width=10752, storage="removed")
+    assert ledger.weight_bytes == 2 * (ATTENTION + MLP * 10752 / 14336 + HEAD + NORMS + ROW)
+
+
+def test_clocks_scale_peaks_and_bandwidth() -> None:
+    faster = lever("clocks", core="+10%").apply(LLAMA_8B).hardware
+    assert faster.bandwidth_gbs == LLAMA_8B.hardware.bandwidth_gbs
+    assert faster.peak_flops("bf16") == pytest.approx(1.1 * 989.4e12)
+    memory = lever("clocks", memory="+10%").apply(LLAMA_8B).hardware
+    assert memory.bandwidth_gbs == pytest.approx(1.1 * 3350)
+    with pytest.raises(ValidationError, match="which clock"):
+        lever("clocks")
+
+
+def test_blocks_of_tokens_leave_a_pass() -> None:
+    ledger = after("block_decoding", block=8, tokens_per_pass=3)
+    assert ledger.tokens == 8
+    assert lever("block_decoding", block=8).condition(LLAMA_8B)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["paged_cache", "loading", "training_only", "token_pruning", "shorter_output", "numa",
+     "host_work", "continuous_batching", "elementwise"],
+)  # fmt: skip
+def test_ideas_beside_the_step_leave_it_as_it_is(kind: str) -> None:
+    assert after(kind) == count_step(LLAMA_8B)
+    assert lever(kind).nominal_flops(LLAMA_8B) < 1e-3
+
+
+def test_every_alias_of_a_lever_is_written_once() -> None:
+    names = [name for entry in LEVERS.values() for name in entry.aliases]
+    assert len(names) == len(set(names)) > 150

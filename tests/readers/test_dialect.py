@@ -244,6 +244,13 @@ REQUIRED = {
     "hardware": "hardware: H200",
     "offload": "weights: 10 GB",
     "merge_layers": "layers_added: 8",
+    "share_weights": "times: 2",
+    "experts_per_token": "top_k: 4",
+    "sparse_attention": "tokens: 2k",
+    "shared_prefix": "tokens: 8k",
+    "parallel_sampling": "samples: 4",
+    "context_parallel": "size: 2",
+    "clocks": "memory: +10%",
 }
 
 
