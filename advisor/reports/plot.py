@@ -103,8 +103,9 @@ def svg(
             _TOP + (1.0 - y.place(point[1])) * inner_height,
         )
 
+    box = f'viewBox="0 0 {width} {height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {_FONT} role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {box} {_FONT} role="img">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         f'<text x="{_LEFT}" y="22" font-size="15" fill="#111827">{escape(title)}</text>',
@@ -167,9 +168,9 @@ def _text(x: float, y: float, words: str, anchor: str) -> str:
 
 
 def short(value: float) -> str:
-    """A tick's value in few characters: 0.1, 10, 4k, 1.5M."""
+    """A tick's value in few characters: 0.1, 2024, 40k, 1.5M."""
     for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(value) >= scale:
+        if abs(value) >= max(scale, 1e4):
             return f"{value / scale:.4g}{unit}"
     return f"{value:.4g}"
 
