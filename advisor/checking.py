@@ -7,71 +7,63 @@ written, and nothing of the files is executed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from advisor import rulebook
 from advisor.audit import Audit, audit
+from advisor.baseline import Baseline, Compared, compare
 from advisor.context import Defaults
 from advisor.finding import Confidence, Finding, Severity
 from advisor.proposal import Engine, Proposal, Reading, Splits, Stated, Workload
 from advisor.readers import read
 from advisor.readers.discover import discover
+from advisor.rule import LoadedRule
+from advisor.scope import Scope
+from advisor.selection import Named, Words
 from advisor.source import Source, Span
-from advisor.suppress import SUPPRESSION_PROBLEMS, Applied, apply, find_suppressions
+from advisor.suppress import (
+    SUPPRESSION_PROBLEMS,
+    Applied,
+    Suppressed,
+    apply,
+    find_suppressions,
+)
 
 _UNUSED: Final = "SUP004"
 _NOTHING: Final = Defaults()
 
 
-class UnknownRuleError(ValueError):
-    """A rule is selected or ignored that there is none of; the message names the nearest."""
+class Run(NamedTuple):
+    """How a run judges."""
+
+    codes: frozenset[str] | None = None
+    """Codes of the rules that run; None: all. Findings about unreadable input always stay."""
+    strict: bool = False
+    """Without, errors and warnings of high confidence are told; with it, everything."""
+    defaults: Defaults = Defaults()
+    """Facts that hold where a proposal states none."""
+    scope: Scope = Scope()
+    no_suppress: frozenset[str] = frozenset()
+    """Codes of rules that no comment hides."""
+    rules: tuple[LoadedRule, ...] = ()
+    """Rules beside those of the pack."""
 
 
-class Selection(NamedTuple):
-    """Which rules run: codes, families or names. Findings about unreadable input always stay."""
-
-    select: frozenset[str] = frozenset()
-    """Empty: all of them."""
-    ignore: frozenset[str] = frozenset()
-
-    def has(self, code: str, name: str) -> bool:
-        """Whether a rule is selected and not ignored."""
-        words = {code, code.rstrip("0123456789"), name}
-        return (not self.select or bool(words & self.select)) and not words & self.ignore
+_NO_SETTINGS: Final = Run()
 
 
-EVERYTHING: Final = Selection()
-
-
-def selection_of(select: Iterable[str], ignore: Iterable[str]) -> Selection:
-    """The rules that words select and ignore, in any case.
-
-    Raises:
-        UnknownRuleError: for a word that is no code, family or name of a rule.
-
-    """
-    known = {
-        word.lower(): word
-        for code, name in _codes_and_names()
-        for word in (code, code.rstrip("0123456789"), name)
-    }
-
-    def look_up(word: str) -> str:
-        found = known.get(word.strip().lower())
-        if found is None:
-            near = get_close_matches(word.lower()[:60], known, 1, 0.5)
-            hint = f"; did you mean {known[near[0]]}?" if near else ""
-            raise UnknownRuleError(f"no rule or family is called {word!r}{hint}")
-        return found
-
-    return Selection(frozenset(map(look_up, select)), frozenset(map(look_up, ignore)))
-
-
-def _codes_and_names() -> Iterator[tuple[str, str]]:
-    yield from ((entry.code, entry.name) for entry in rulebook.entries().values())
-    yield from ((problem.code, problem.name) for problem in SUPPRESSION_PROBLEMS.values())
+def known_rules(extra: Iterable[LoadedRule] = ()) -> Words:
+    """The words that rules are selected by: those of the pack, of suppressions, and others."""
+    problems = SUPPRESSION_PROBLEMS.values()
+    return Words(
+        (
+            *(Named(entry.code, entry.name) for entry in rulebook.entries().values()),
+            *(Named(problem.code, problem.name) for problem in problems),
+            *(Named(loaded.rule.code, loaded.rule.name) for loaded in extra),
+        )
+    )
 
 
 class Checked(NamedTuple):
@@ -79,11 +71,17 @@ class Checked(NamedTuple):
 
     findings: tuple[Finding, ...]
     """In the order of the files as given, then of their text."""
-    suppressed: tuple[Finding, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
     sources: Mapping[str, Source] = MappingProxyType({})
     """Texts by path, for whoever shows the findings."""
     files: int = 0
     """Files that were named, or hold proposals."""
+    read: frozenset[str] = frozenset()
+    """Paths of all files that were looked at."""
+    rules: tuple[LoadedRule, ...] = ()
+    """Rules that ran beside those of the pack."""
+    baseline: Compared | None = None
+    """What a baseline takes out of the findings."""
 
 
 class Audited(NamedTuple):
@@ -116,85 +114,111 @@ def proposal_of(facts: Mapping[str, Any]) -> Proposal:
     )
 
 
-def check(
-    paths: Sequence[str],
-    *,
-    selection: Selection = EVERYTHING,
-    strict: bool = False,
-    defaults: Defaults = _NOTHING,
-) -> Checked:
+def check(paths: Sequence[str], *, strict: bool = False, defaults: Defaults = _NOTHING) -> Checked:
     """Find what is wrong with the proposals in files and folders.
 
     Without `strict`, errors and warnings of high confidence are told; with it, everything.
     `defaults` are facts that hold where a proposal states none.
     """
+    return check_run(paths, Run(strict=strict, defaults=defaults))
+
+
+def check_run(paths: Sequence[str], run: Run) -> Checked:
+    """Find what is wrong in files and folders, as a run is set up."""
     findings: list[Finding] = []
-    suppressed: list[Finding] = []
+    suppressed: list[Suppressed] = []
+    looked_at: list[str] = []
     sources: dict[str, Source] = {}
     files = 0
-    for path, content, named in discover(paths):
+    for path, content, named in discover(paths, run.scope.excludes):
+        looked_at.append(path)
         if isinstance(content, Finding):
             files += 1
             findings.append(content)
             continue
         reading = read(content, named=named)
         files += named or bool(reading.proposals or reading.problems)
-        applied = _judge(reading, selection, defaults, strict=strict)
-        if applied.kept:
+        applied = _judge(reading, run)
+        if applied.kept or applied.suppressed:
             sources[path] = content
         findings += applied.kept
         suppressed += applied.suppressed
-    told = tuple(finding for finding in findings if strict or _is_told(finding))
-    return Checked(told, tuple(suppressed), sources, files)
+    told = (finding for finding in findings if run.strict or _is_told(finding))
+    return Checked(
+        tuple(_failures_once(told)), tuple(suppressed), sources, files, frozenset(looked_at),
+        run.rules,
+    )  # fmt: skip
+
+
+def against(checked: Checked, baseline: Baseline, folder: Path, run: Run) -> Checked:
+    """A run without the findings that a baseline accepts; `folder` is where the baseline stands."""
+    compared = compare(
+        checked.findings,
+        checked.sources,
+        checked.read,
+        baseline,
+        folder,
+        codes=rulebook.rule_codes() if run.codes is None else run.codes,
+        strict=run.strict,
+    )
+    return checked._replace(findings=compared.new, baseline=compared)
+
+
+def _failures_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """A rule that fails is told where it first does, not wherever it runs."""
+    failed: set[str] = set()
+    for finding in findings:
+        if finding.rule == rulebook.FAILED_RULE:
+            if finding.message in failed:
+                continue
+            failed.add(finding.message)
+        yield finding
 
 
 def _is_told(finding: Finding) -> bool:
     return finding.confidence is Confidence.HIGH and finding.severity >= Severity.WARNING
 
 
-def _judge(reading: Reading, selection: Selection, defaults: Defaults, *, strict: bool) -> Applied:
+def _judge(reading: Reading, run: Run) -> Applied:
     """What is wrong in one file."""
     problems = list(reading.problems)
     audits: list[Audit] = []
     for proposal in reading.proposals:
-        audited, unknown = audit(proposal, defaults)
+        audited, unknown = audit(proposal, run.defaults)
         problems += unknown
         audits += () if audited is None else (audited,)
     suppressions = find_suppressions(reading.source)
-    known = rulebook.rule_codes()
-    ran = {code for code, entry in rulebook.entries().items() if selection.has(code, entry.name)}
+    known = rulebook.rule_codes() | {loaded.rule.code for loaded in run.rules}
+    left_out = run.scope.ignored(reading.source.path)
+    codes = (known | SUPPRESSION_PROBLEMS.keys() if run.codes is None else run.codes) - left_out
 
     def applied(*, strictly: bool) -> Applied:
         found = [
             finding
             for one in audits
-            for finding in rulebook.run(
-                one, select=selection.select, ignore=selection.ignore, strict=strictly
-            )
+            for finding in rulebook.run(one, codes=codes, strict=strictly, extra=run.rules)
         ]
-        return apply([*problems, *found], suppressions, known, ran)
+        return apply([*problems, *found], suppressions, known, codes & known, run.no_suppress)
 
-    result = applied(strictly=strict)
-    if not strict and any(finding.rule == _UNUSED for finding in result.kept):
+    result = applied(strictly=run.strict)
+    if not run.strict and any(finding.rule == _UNUSED for finding in result.kept):
         # A suppression of something that only --strict tells is not unused.
         unused = {one.start for one in applied(strictly=True).kept if one.rule == _UNUSED}
         result = result._replace(
             kept=tuple(one for one in result.kept if one.rule != _UNUSED or one.start in unused)
         )
     kept = tuple(
-        one
-        for one in result.kept
-        if one.rule not in SUPPRESSION_PROBLEMS or selection.has(one.rule, one.name)
+        one for one in result.kept if one.rule not in SUPPRESSION_PROBLEMS or one.rule in codes
     )
     return result._replace(kept=kept)
 
 
-def audit_paths(paths: Sequence[str], defaults: Defaults = _NOTHING) -> Audited:
+def audit_paths(paths: Sequence[str], run: Run = _NO_SETTINGS) -> Audited:
     """Audit every proposal in files and folders."""
     audits: list[Audit] = []
     problems: list[Finding] = []
     sources: dict[str, Source] = {}
-    for path, content, named in discover(paths):
+    for path, content, named in discover(paths, run.scope.excludes):
         if isinstance(content, Finding):
             problems.append(content)
             continue
@@ -202,7 +226,7 @@ def audit_paths(paths: Sequence[str], defaults: Defaults = _NOTHING) -> Audited:
         sources[path] = content
         problems += reading.problems
         for proposal in reading.proposals:
-            audited, unknown = audit(proposal, defaults)
+            audited, unknown = audit(proposal, run.defaults)
             problems += unknown
             audits += () if audited is None else (audited,)
     return Audited(tuple(audits), tuple(problems), sources)

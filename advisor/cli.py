@@ -12,13 +12,15 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
+from advisor.outcome import CommandError, Outcome
+
 if TYPE_CHECKING:
     from advisor.audit import Audit
-    from advisor.config import Settings
+    from advisor.config import Configuration
     from advisor.reports.style import Style
 
 _USAGE_ERROR: Final = cast("type[Exception]", typer.BadParameter.__bases__[0])
@@ -29,6 +31,7 @@ _COLLECT_AFTER: Final = 200_000
 
 Colour = Literal["auto", "always", "never"]
 TextOrJson = Literal["text", "json"]
+ReportFormat = Literal["text", "concise", "json", "github", "gitlab", "junit", "sarif"]
 
 app = typer.Typer(
     name="rooflint",
@@ -48,7 +51,17 @@ Colours = Annotated[
     Colour, typer.Option("--color", help="When to colour; auto follows NO_COLOR and FORCE_COLOR.")
 ]
 Format = Annotated[TextOrJson, typer.Option("--format", help="For people or for programs.")]
-
+ConfigOption = Annotated[
+    str | None,
+    typer.Option(
+        "--config", metavar="FILE", help="Settings to use; default: the nearest, see config."
+    ),
+]
+Isolated = Annotated[bool, typer.Option("--isolated", help="Use no settings of any file.")]
+RulePaths = Annotated[
+    list[str] | None,
+    typer.Option("--rules", metavar="PATH", help="Further rules: a Python file or a folder."),
+]
 
 # One deployment, in the options of the commands that take one.
 ModelOption = Annotated[str | None, typer.Option("--model", help="A model's name or path.")]
@@ -70,18 +83,6 @@ PipelineOption = Annotated[int | None, typer.Option("--pipeline-parallel", "--pp
 DataOption = Annotated[int | None, typer.Option("--data-parallel", "--dp", min=1)]
 ExpertOption = Annotated[int | None, typer.Option("--expert-parallel", "--ep", min=1)]
 AttentionDataOption = Annotated[int | None, typer.Option("--attention-data-parallel", min=1)]
-
-
-class Outcome(NamedTuple):
-    """What a command has to say, and its exit code."""
-
-    text: str
-    code: int = 0
-    error: str = ""
-
-
-class CommandError(Exception):
-    """A command that cannot do what is asked: the message is shown, the exit code is 2."""
 
 
 def main() -> int:
@@ -146,7 +147,7 @@ def _write(outcome: Outcome) -> None:
             stream.flush()
 
 
-def _style(colour: Colour) -> "Style":
+def _style(colour: Colour, *, to_file: bool = False) -> "Style":
     from advisor.reports.style import (  # noqa: PLC0415
         DEFAULT_WIDTH,
         MAX_WIDTH,
@@ -156,17 +157,19 @@ def _style(colour: Colour) -> "Style":
     )
 
     width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    terminal = sys.stdout.isatty() and not to_file
     return Style(
-        colour=wants_colour(colour, os.environ, terminal=sys.stdout.isatty()),
+        colour=wants_colour(colour, os.environ, terminal=terminal),
         width=min(max(width, MIN_WIDTH), MAX_WIDTH),
     )
 
 
-def _settings() -> "Settings":
-    from advisor.config import SettingsError, find_settings  # noqa: PLC0415
+def _configuration(file: str | None = None, *, isolated: bool = False) -> "Configuration":
+    from advisor.config import SettingsError  # noqa: PLC0415
+    from advisor.plan import configuration  # noqa: PLC0415
 
     try:
-        return find_settings(Path.cwd()).settings
+        return configuration(Path.cwd(), file, isolated=isolated)
     except SettingsError as error:
         raise CommandError(str(error)) from None
 
@@ -198,34 +201,54 @@ def check(
     paths: Paths = None,
     *,
     output: Annotated[
-        Literal["text", "concise", "json"],
-        typer.Option("--format", help="Frames, a line each, or for programs."),
+        ReportFormat,
+        typer.Option("--format", help="Frames, a line each, or for programs and services."),
     ] = "text",
+    file: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the report there."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Also show infos and findings of less confidence.")
     ] = False,
     fail_on: Annotated[
         Literal["error", "warning", "info"] | None,
         typer.Option(
-            help="Exit with 1 from this severity on; info implies --strict.", show_default="warning"
+            help="Exit with 1 from this severity on, it included; info implies --strict.",
+            show_default="warning",
         ),
     ] = None,
     select: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="RULES", help="Only these rules: codes or families, such as FLP,CLM001."
+            metavar="RULES",
+            help="Only these rules: codes, families or names, such as FLP,CLM001.",
         ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULES", help="Not these rules: codes or families."),
+        typer.Option(metavar="RULES", help="Not these rules: codes, families or names."),
     ] = None,
+    rules: RulePaths = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", metavar="FILE", help="Tell only what this file does not hold."),
+    ] = None,
+    write_baseline: Annotated[
+        bool,
+        typer.Option("--write-baseline", help="Accept what is found: write it to the baseline."),
+    ] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Count by rule instead of showing findings.")
+    ] = False,
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show findings only, no summary.")
     ] = False,
+    config: ConfigOption = None,
+    isolated: Isolated = False,
     color: Colours = "auto",
 ) -> Outcome:
     """Find what is wrong with proposals.
@@ -235,42 +258,18 @@ def check(
 
     Example: rooflint check proposals/ --fail-on error
     """
-    from advisor import checking  # noqa: PLC0415
-    from advisor.context import Defaults  # noqa: PLC0415
-    from advisor.finding import Severity  # noqa: PLC0415
+    from advisor.check_command import CheckOptions, run_check  # noqa: PLC0415
+    from advisor.plan import Flags  # noqa: PLC0415
 
-    settings = _settings()
-    limit = Severity[(fail_on or settings.fail_on).upper()]
-    try:
-        selection = checking.selection_of(
-            _codes(select) or settings.select, _codes(ignore) or settings.ignore
-        )
-    except checking.UnknownRuleError as error:
-        raise CommandError(str(error)) from None
-    checked = checking.check(
+    return run_check(
         paths or ["."],
-        selection=selection,
-        strict=strict or settings.strict or limit is Severity.INFO,
-        defaults=Defaults(settings.context),
+        Flags(_codes(select), _codes(ignore), fail_on, strict),
+        _configuration(config, isolated=isolated),
+        CheckOptions(
+            output, file, tuple(rules or ()), baseline, write_baseline, statistics, exit_zero, quiet
+        ),
+        _style(color, to_file=file is not None),
     )
-    shown = checked.findings
-    failed = any(finding.severity >= limit for finding in shown) and not exit_zero
-    hidden = len(checked.suppressed)
-    if output == "json":
-        from advisor.reports.machine import check_record  # noqa: PLC0415
-
-        record = check_record(shown, checked.sources, checked.files, hidden)
-        return Outcome(record.model_dump_json(by_alias=True, indent=2) + "\n", int(failed))
-    if not shown and not sys.stdout.isatty():
-        return Outcome("", int(failed))
-    from advisor.reports import text  # noqa: PLC0415
-
-    style = _style(color)
-    write = text.frames(shown, checked.sources, style) if output == "text" else None
-    lines = list(write or text.concise(shown, style))
-    if not quiet:
-        lines.append(text.summary(shown, checked.files, hidden))
-    return Outcome("".join(f"{line}\n" for line in lines), int(failed))
 
 
 def _codes(given: list[str] | None) -> tuple[str, ...]:
@@ -279,17 +278,25 @@ def _codes(given: list[str] | None) -> tuple[str, ...]:
 
 
 @app.command()
-def audit(paths: Paths = None, *, output: Format = "text", color: Colours = "auto") -> Outcome:
+def audit(
+    paths: Paths = None,
+    *,
+    output: Format = "text",
+    config: ConfigOption = None,
+    isolated: Isolated = False,
+    color: Colours = "auto",
+) -> Outcome:
     """Score every lever of proposals.
 
     What it moves, what is possible, what is claimed, and what was assumed.
 
     Example: rooflint audit proposals/prune-70b.yaml
     """
-    from advisor import checking  # noqa: PLC0415
-    from advisor.context import Defaults  # noqa: PLC0415
+    from advisor.checking import audit_paths  # noqa: PLC0415
+    from advisor.plan import Flags, plan  # noqa: PLC0415
 
-    audited = checking.audit_paths(paths or ["."], Defaults(_settings().context))
+    configured = _configuration(config, isolated=isolated)
+    audited = audit_paths(paths or ["."], plan(Flags(), configured).run)
     if output == "json":
         from advisor.reports.machine import audits_record  # noqa: PLC0415
 
@@ -427,7 +434,7 @@ def _audited(**facts: Any) -> "Audit":
     from advisor.checking import proposal_of  # noqa: PLC0415
     from advisor.context import Defaults  # noqa: PLC0415
 
-    audited, problems = judge(proposal_of(facts), Defaults(_settings().context))
+    audited, problems = judge(proposal_of(facts), Defaults(_configuration().settings.context))
     if audited is None:
         raise CommandError("; ".join(problem.message for problem in problems))
     return audited

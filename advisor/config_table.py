@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
+from advisor.catalog.hardware import parse_hardware
+from advisor.catalog.models import resolve_model
+from advisor.catalog.names import UnknownNameError
 from advisor.config import FailOn, Settings, SettingsError
 from advisor.levers.base import Count, FormatName, Tokens
 
@@ -28,15 +32,44 @@ class _Context(BaseModel):
     activations: FormatName | None = None
     lm_head: FormatName | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_as_settings_are(cls, given: Any) -> Any:
+        """The other settings are written with hyphens; here both are right."""
+        if not isinstance(given, dict):
+            return given
+        return {str(name).replace("-", "_"): value for name, value in given.items()}
+
+    @field_validator("model")
+    @classmethod
+    def _known_model(cls, name: str) -> str:
+        match = resolve_model(name)
+        if not match.found:
+            raise ValueError(str(UnknownNameError("model", name, match.nearest)))
+        return name
+
+    @field_validator("hardware")
+    @classmethod
+    def _known_hardware(cls, name: str) -> str:
+        _, match = parse_hardware(name)
+        if not match.found:
+            raise ValueError(str(UnknownNameError("hardware", name, match.nearest)))
+        return name
+
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=lambda name: name.replace("_", "-"))
 
-    context: _Context = _Context()
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     fail_on: FailOn = "warning"
     strict: bool = False
+    exclude: tuple[str, ...] = ()
+    per_file_ignores: dict[str, tuple[str, ...]] = {}
+    no_suppress: tuple[str, ...] = ()
+    baseline: str | None = None
+    rules: tuple[str, ...] = ()
+    context: _Context = _Context()
 
 
 def read_table(path: Path, table: object) -> Settings:
@@ -50,8 +83,18 @@ def read_table(path: Path, table: object) -> Settings:
         read = _Table.model_validate(table)
     except ValidationError as error:
         raise SettingsError("\n".join(_messages(path, error))) from None
-    facts = MappingProxyType(read.context.model_dump(exclude_none=True))
-    return Settings(facts, read.select, read.ignore, read.fail_on, read.strict)
+    return Settings(
+        select=read.select,
+        ignore=read.ignore,
+        fail_on=read.fail_on,
+        strict=read.strict,
+        exclude=read.exclude,
+        per_file_ignores=MappingProxyType(read.per_file_ignores),
+        no_suppress=read.no_suppress,
+        baseline=read.baseline,
+        rules=read.rules,
+        context=MappingProxyType(read.context.model_dump(exclude_none=True)),
+    )
 
 
 def _messages(path: Path, error: ValidationError) -> Iterator[str]:
@@ -67,4 +110,6 @@ def _messages(path: Path, error: ValidationError) -> Iterator[str]:
             yield f"{path}: unknown setting {place!r}{hint}"
         else:
             message = item["msg"].removeprefix("Value error, ")
+            if item["type"] == "tuple_type":
+                message = f"write a list of texts, such as [{json.dumps(str(item['input']))}]"
             yield f"{path}: {place}: {message}"

@@ -121,7 +121,7 @@ class _Resolver:
             self.report(code, span, str(error))
 
     def report(self, code: str, span: Span | None, message: str) -> None:
-        place = span if span is not None else _first_line(self.proposal)
+        place = span if span is not None else self.proposal.first_line()
         self.problems.append(problem(code, self.proposal.source, place, message))
 
 
@@ -148,12 +148,6 @@ def _stand_in(name: object) -> str:
         return REFERENCE_MODEL
     billions = max(float(match[1]), 0.1)
     return min(_SIZES, key=lambda size: max(size[0] / billions, billions / size[0]))[1]
-
-
-def _first_line(proposal: Proposal) -> Span:
-    start = proposal.span.start
-    line = proposal.source.position(start).line
-    return Span(start, start + len(proposal.source.line(line)))
 
 
 def resolve(

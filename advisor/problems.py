@@ -42,6 +42,7 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(
             Problem("E912", "unknown-tag", "a YAML tag; tags are never acted on"),
             Problem("E913", "unsupported-version", "a proposal for another version of the dialect"),
             Problem("E914", "not-a-proposal", "a named file that holds no proposal", Severity.INFO),
+            Problem("E990", "rule-failed", "a rule that is not of rooflint and that fails"),
         )
     }
 )

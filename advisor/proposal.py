@@ -118,6 +118,11 @@ class Proposal(NamedTuple):
     claims: tuple[Sentence, ...] = ()
     """Claims for all levers together."""
 
+    def first_line(self) -> Span:
+        """Where it begins: the place of what nobody stated."""
+        start = self.span.start
+        return Span(start, start + len(self.source.line(self.source.position(start).line)))
+
     def context_spans(self) -> Mapping[str, Span]:
         """Where each stated fact of the context stands."""
         found: dict[str, Span] = {}

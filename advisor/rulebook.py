@@ -8,7 +8,7 @@ where the index does not list the modules that are there, all of them are import
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from advisor.audit import Audit
 from advisor.finding import Confidence, Finding, Note, Severity, Subject
+from advisor.problems import problem
 from advisor.rule import CLAIMS, STATEMENTS, LoadedRule
 from advisor.source import Span
 
@@ -27,6 +28,7 @@ __all__ = [
 
 _PACKAGE: Final = "advisor.rules"
 _INDEX: Final = "index.json"
+FAILED_RULE: Final = "E990"
 _LAST_OF_ITS_KIND: Final = "FLP001"
 _FAMILIES_OF_LEVERS: Final = frozenset(
     ("FLP", "PRE", "HW", "ENG", "KV", "MOE", "SPC", "PAR", "BAT", "PHS", "CAP", "TXT")
@@ -40,15 +42,6 @@ class RuleEntry(NamedTuple):
     name: str
     module: str
     about: tuple[str, ...]
-
-    @property
-    def family(self) -> str:
-        """The letters of the code."""
-        return self.code.rstrip("0123456789")
-
-    def answers_to(self, words: Iterable[str]) -> bool:
-        """Whether one of `words` is the rule's code, family or name."""
-        return bool({self.code, self.family, self.name} & set(words))
 
 
 def _folder() -> Path:
@@ -123,27 +116,56 @@ def rule_page(code: str) -> str:
 def run(
     audit: Audit,
     *,
-    select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
+    codes: Collection[str] | None = None,
     strict: bool = False,
+    extra: Iterable[LoadedRule] = (),
 ) -> tuple[Finding, ...]:
     """Judge an audit: one finding for each lever, claim or statement, in the order of the text.
 
-    `select` and `ignore` are codes, families or names; nothing selected means all. Without
+    `codes` are the rules that run (None: all), `extra` rules that are not of the pack. Without
     `strict`, errors and warnings of high confidence are told. What is not told absorbs nothing.
+    A rule of `extra` that fails becomes a finding.
     """
-    chosen, refused = set(select), set(ignore)
     subjects = _subjects(audit)
     found = [
         finding
         for entry in entries().values()
-        if not subjects.isdisjoint(entry.about)
-        and (not chosen or entry.answers_to(chosen))
-        and not entry.answers_to(refused)
+        if not subjects.isdisjoint(entry.about) and (codes is None or entry.code in codes)
         for finding in _load(entry.module).check(audit)
         if strict or _is_told(finding)
     ]
+    found += (
+        finding
+        for loaded in extra
+        if not subjects.isdisjoint(loaded.rule.about)
+        and (codes is None or loaded.rule.code in codes)
+        for finding in _guarded(loaded, audit)
+        if strict or _is_told(finding)
+    )
     return tuple(sorted(_merged(found), key=lambda finding: finding.sort_key))
+
+
+def _guarded(loaded: LoadedRule, audit: Audit) -> Iterator[Finding]:
+    """What a rule of somebody else says; where it fails, the failure."""
+    try:
+        yield from loaded.check(audit)
+    except Exception as error:  # noqa: BLE001 - whatever it raises, the run goes on
+        line = f"{type(error).__name__}: {error}".splitlines()[0]
+        yield problem(
+            FAILED_RULE,
+            audit.proposal.source,
+            audit.proposal.first_line(),
+            f"rule {loaded.rule.code} fails here: {line} ({_place_of(error)})",
+            instead="mend the rule, or leave it out with --ignore",
+        )
+
+
+def _place_of(error: Exception) -> str:
+    """File and line that raised an error."""
+    from traceback import extract_tb  # noqa: PLC0415 - only a failure pays for it
+
+    *_, last = extract_tb(error.__traceback__)
+    return f"{last.filename}:{last.lineno}"
 
 
 def _subjects(audit: Audit) -> set[str]:

@@ -4,7 +4,8 @@ A comment at the end of a line covers that line; on a line of its own it covers 
 the next line that holds something, a whole lever where it stands above `- kind: ...`.
 `ignore-file[...]` covers the file. The brackets end the codes, so words of the reason are never
 read as codes. A suppression without code or reason, with an unknown code, or that hides nothing
-is a finding itself; findings about unreadable input cannot be hidden.
+is a finding itself; findings about unreadable input cannot be hidden, nor those of rules that the
+settings forbid to suppress.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ SUPPRESSION_PROBLEMS: Final[Mapping[str, Problem]] = MappingProxyType(
                     Severity.WARNING),
             Problem("SUP004", "unused-suppression", "a suppression that hides no finding",
                     Severity.WARNING),
+            Problem("SUP005", "forbidden-suppression", "a suppression that the settings forbid",
+                    Severity.WARNING),
         )
     }
 )  # fmt: skip
 
 _EXAMPLE: Final = "rooflint: ignore[FLP002] measured on our kernel"
+_MAY_STAND: Final = re.compile(r"rooflint:\s*[A-Za-z]")
+"""A text without one holds no directive; `rooflint: 1` of a proposal is none."""
 _DIRECTIVE: Final = re.compile(
     r"rooflint:\s*(?P<word>[A-Za-z][A-Za-z_-]*)(?P<codes>\s*\[[^\]\n\r]*(?P<end>\])?)?"
     r"(?P<rest>.*)",
@@ -72,17 +77,24 @@ class Suppression(NamedTuple):
         return any(self.scope.start <= start <= self.scope.end for start in starts)
 
 
+class Suppressed(NamedTuple):
+    """A finding that is hidden, and why it may be."""
+
+    finding: Finding
+    reason: str
+
+
 class Applied(NamedTuple):
     """Findings after suppressions."""
 
     kept: tuple[Finding, ...]
     """Those that stay, and those about the suppressions themselves."""
-    suppressed: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
 
 
 def find_suppressions(source: Source) -> tuple[Suppression, ...]:
     """The suppressions of a text, in order."""
-    if "rooflint:" not in source.text:
+    if not _MAY_STAND.search(source.text):
         return ()
     found: list[Suppression] = []
     for words, scope in comments_of(source)[:MAX_SUPPRESSIONS]:
@@ -124,27 +136,33 @@ def apply(
     suppressions: Iterable[Suppression],
     known_codes: Collection[str],
     ran: Collection[str] | None = None,
+    forbidden: Collection[str] = (),
 ) -> Applied:
     """Take out what is suppressed, and add what is wrong with the suppressions.
 
     `known_codes` are the codes of all rules, `ran` those that were checked (all by default): a
-    suppression of a rule that was not checked is not called unused.
+    suppression of a rule that was not checked is not called unused. Those of `forbidden` codes
+    hide nothing.
     """
     every = tuple(findings)
     asked = tuple(suppressions)
     used: set[tuple[int, str]] = set()
     kept: list[Finding] = []
-    hidden: list[Finding] = []
+    hidden: list[Suppressed] = []
     for finding in every:
-        by = {
-            (index, finding.rule)
+        by = [
+            index
             for index, suppression in enumerate(asked)
             if finding.rule in suppression.codes
             and finding.rule not in PROBLEMS
+            and finding.rule not in forbidden
             and suppression.covers(finding)
-        }
-        used |= by
-        (hidden if by else kept).append(finding)
+        ]
+        used.update((index, finding.rule) for index in by)
+        if by:
+            hidden.append(Suppressed(finding, asked[by[0]].reason))
+        else:
+            kept.append(finding)
     stopped = {finding.path for finding in every if finding.rule in _STOPS}
     checked = known_codes if ran is None else ran
     for index, suppression in enumerate(asked):
@@ -152,18 +170,22 @@ def apply(
             code
             for code in suppression.codes
             if code in checked
+            and code not in forbidden
             and (index, code) not in used
             and suppression.source.path not in stopped
         )
-        kept += _complaints(suppression, known_codes, unused)
+        kept += _complaints(suppression, known_codes, unused, forbidden)
     return Applied(
         tuple(sorted(kept, key=lambda finding: finding.sort_key)),
-        tuple(sorted(hidden, key=lambda finding: finding.sort_key)),
+        tuple(sorted(hidden, key=lambda one: one.finding.sort_key)),
     )
 
 
 def _complaints(
-    suppression: Suppression, known_codes: Collection[str], unused: tuple[str, ...]
+    suppression: Suppression,
+    known_codes: Collection[str],
+    unused: tuple[str, ...],
+    forbidden: Collection[str],
 ) -> list[Finding]:
     if suppression.malformed:
         return [_finding("SUP001", suppression, suppression.malformed, f"write {_EXAMPLE}")]
@@ -183,6 +205,11 @@ def _complaints(
             hint = f"; did you mean {near}?" if near else ""
             message = f"no rule has the code {shown(code)}{hint}"
             found.append(_finding("SUP003", suppression, message, "rooflint explain lists them"))
+        elif code in forbidden:
+            message = (
+                f"the settings forbid to suppress {code} (no-suppress); it is told all the same"
+            )
+            found.append(_finding("SUP005", suppression, message, "remove it, or mend the cause"))
     if unused:
         codes = ", ".join(unused)
         message = f"this suppression hides no finding of {codes}"

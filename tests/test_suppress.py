@@ -60,7 +60,7 @@ def seed(same: str = "", claim: str = "", above: str = "") -> str:
 def test_a_comment_covers_its_line_and_no_other() -> None:
     text = seed(claim="  # rooflint: ignore[CLM001] measured here")
     result = applied(text, ("1.4x", "CLM001"), ("claim: 4x", "CLM001"), ("kind: prune", "FLP002"))
-    assert [hidden.start.line for hidden in result.suppressed] == [5]
+    assert [hidden.finding.start.line for hidden in result.suppressed] == [5]
     assert codes(result) == [("FLP002", 3), ("CLM001", 9)]
 
 
@@ -76,7 +76,7 @@ def test_a_comment_on_its_own_line_covers_the_lever_below(indent: str) -> None:
         ("kind: prune", "FLP002"),
         ("claim: 2x", "CLM001"),
     )
-    assert [(hidden.rule, hidden.start.line) for hidden in result.suppressed] == [
+    assert [(hidden.finding.rule, hidden.finding.start.line) for hidden in result.suppressed] == [
         ("FLP002", 8),
         ("CLM001", 10),
     ]

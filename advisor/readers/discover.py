@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -57,11 +57,15 @@ class _Candidate(NamedTuple):
     problem: Finding | None = None
 
 
-def discover(paths: Iterable[str]) -> Iterator[Found]:
+def _nothing(_path: str) -> bool:
+    return False
+
+
+def discover(paths: Iterable[str], excludes: Callable[[str], bool] = _nothing) -> Iterator[Found]:
     """Read the files of paths, each once, in the order given; those of a folder are sorted.
 
     A path is a file, a folder, or "-" for standard input. Files in folders that cannot hold a
-    proposal are left out.
+    proposal are left out, and files that `excludes` is true of.
     """
     asked = tuple(paths)
     named = {os.path.normpath(path) for path in asked}
@@ -72,6 +76,8 @@ def discover(paths: Iterable[str]) -> Iterator[Found]:
             if same in seen:
                 continue
             seen.add(same)
+            if candidate.path != STDIN and excludes(candidate.path):
+                continue
             wanted = candidate._replace(named=candidate.named or same in named)
             content = wanted.problem or _load(wanted)
             if content is not None:

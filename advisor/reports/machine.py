@@ -8,7 +8,7 @@ from 1, ends are exclusive.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer
@@ -16,10 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer
 from advisor import roofline
 from advisor.advise import Advice, Ranking
 from advisor.audit import Audit, LeverAudit, Speedup, Verdict
+from advisor.checking import Checked
 from advisor.finding import Confidence, ErrorClass, Finding, Note, Severity
 from advisor.judge import ClaimVerdict, JudgedClaim
 from advisor.levers import Metric
 from advisor.proposal import Origin
+from advisor.reports.formats import PageSetup
 from advisor.source import Position, Source
 
 VERSION: Literal[1] = 1
@@ -85,6 +87,11 @@ class SummaryRecord(_Record):
     warnings: int
     info: int
     suppressed: int
+    """Hidden by comments."""
+    baselined: int
+    """Accepted by the baseline, and not among the findings."""
+    stale: int
+    """Entries of the baseline that match nothing any more."""
 
 
 class CheckRecord(_Record):
@@ -258,22 +265,31 @@ def _advice(advice: Advice, reason: str | None) -> AdviceItemRecord:
     )
 
 
-def check_record(
-    findings: Sequence[Finding], sources: Mapping[str, Source], files: int, suppressed: int
-) -> CheckRecord:
+def report(checked: Checked, _page: PageSetup) -> str:
+    """The findings of a run as `check --format json` writes them."""
+    return check_record(checked).model_dump_json(by_alias=True, indent=2) + "\n"
+
+
+def check_record(checked: Checked) -> CheckRecord:
     """The findings of a run as the machine format tells them."""
     count = dict.fromkeys(Severity, 0)
-    for finding in findings:
+    for finding in checked.findings:
         count[finding.severity] += 1
+    baseline = checked.baseline
     return CheckRecord(
         version=VERSION,
-        findings=[finding_record(finding, sources.get(finding.path)) for finding in findings],
+        findings=[
+            finding_record(finding, checked.sources.get(finding.path))
+            for finding in checked.findings
+        ],
         summary=SummaryRecord(
-            files=files,
+            files=checked.files,
             errors=count[Severity.ERROR],
             warnings=count[Severity.WARNING],
             info=count[Severity.INFO],
-            suppressed=suppressed,
+            suppressed=len(checked.suppressed),
+            baselined=0 if baseline is None else len(baseline.unchanged),
+            stale=0 if baseline is None else len(baseline.stale),
         ),
     )
 
@@ -304,12 +320,12 @@ def finding_record(finding: Finding, source: Source | None) -> FindingRecord:
         why=finding.why,
         instead=finding.instead,
         lever=finding.lever,
-        numbers={name: _finite(value) for name, value in finding.numbers.items()},
+        numbers={name: finite(value) for name, value in finding.numbers.items()},
         notes=[_note(note, source) for note in finding.notes],
     )
 
 
-def _finite(value: Number) -> Number:
+def finite(value: Number) -> Number:
     """A number, or null where there is none: JSON has no infinity."""
     return value if not isinstance(value, float) or math.isfinite(value) else None
 

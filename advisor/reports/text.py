@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
+from advisor.checking import Checked
 from advisor.finding import Confidence, Finding, Severity
 from advisor.reports.frame import Mark, excerpt
+from advisor.reports.formats import PageSetup
 from advisor.reports.style import Style, clean, wrap
 from advisor.source import Source, Span
 
@@ -13,6 +15,19 @@ _INDENT = 6
 """Facts begin below the bar of the excerpt."""
 _LABEL = 9
 """Columns of the labels of facts: numbers, claimed, instead, explain."""
+
+
+def report(checked: Checked, page: PageSetup) -> str:
+    """Every finding in a frame, and what they come to."""
+    return written(frames(checked.findings, checked.sources, page.style), checked, page)
+
+
+def written(lines: Iterable[str], checked: Checked, page: PageSetup) -> str:
+    """Lines and a summary; nothing at all for a pipe where nothing was found."""
+    if not checked.findings and not page.terminal:
+        return ""
+    last = () if page.quiet else (summary(checked),)
+    return "".join(f"{line}\n" for line in (*lines, *last))
 
 
 def frames(
@@ -75,26 +90,22 @@ def _fact(label: str, text: str, style: Style) -> list[str]:
     return lines + [f"{'':{used}}{line}" for line in rest]
 
 
-def concise(findings: Iterable[Finding], style: Style) -> Iterable[str]:
-    """Each finding on one line, as editors and scripts pick them up."""
-    for finding in findings:
-        severity = style.severity(f"{finding.severity.label} {finding.rule}", finding.severity)
-        start = finding.start
-        yield f"{clean(finding.path)}:{start.line}:{start.column}: {severity} " + clean(
-            finding.message
-        )
-
-
-def summary(findings: Sequence[Finding], files: int, suppressed: int) -> str:
-    """How many findings of each severity in how many files: "6 errors, 1 warning in 2 files"."""
+def summary(checked: Checked) -> str:
+    """What the findings come to: "6 errors, 1 warning (3 suppressed) in 2 files"."""
     parts = [
         _counted(count, severity.label)
         for severity in sorted(Severity, reverse=True)
-        if (count := sum(finding.severity is severity for finding in findings))
+        if (count := sum(finding.severity is severity for finding in checked.findings))
     ]
     told = ", ".join(parts) or "no findings"
-    hidden = f" ({suppressed} suppressed)" if suppressed else ""
-    return f"{told}{hidden} in {_counted(files, 'file')}"
+    unchanged = len(checked.baseline.unchanged) if checked.baseline is not None else 0
+    hidden = [
+        f"{count:,} {how}"
+        for count, how in ((len(checked.suppressed), "suppressed"), (unchanged, "baselined"))
+        if count
+    ]
+    aside = f" ({', '.join(hidden)})" if hidden else ""
+    return f"{told}{aside} in {_counted(checked.files, 'file')}"
 
 
 def _counted(count: int, noun: str) -> str:

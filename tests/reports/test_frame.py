@@ -4,11 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.checking import Checked
 from advisor.finding import Confidence, Finding, Note, Severity
+from advisor.reports import concise
 from advisor.reports.frame import Mark, excerpt
 from advisor.reports.style import Style, columns, wants_colour
-from advisor.reports.text import concise, frame, frames, summary
+from advisor.reports.text import frame, frames, summary
 from advisor.source import Source, Span, decode
+from advisor.suppress import Suppressed
 
 PLAIN = Style()
 
@@ -142,7 +145,7 @@ def test_nothing_in_a_file_steers_the_terminal() -> None:
     text = "title: \x1b[2J\x9b31m \u202e\x07 \x7f"
     source = Source("a\x1b[31m.yaml", text)
     finding = found(source, "title", message="seen \x1b[31m in it")
-    shown = "\n".join([*frame(finding, source, PLAIN), *concise([finding], PLAIN)])
+    shown = "\n".join([*frame(finding, source, PLAIN), *concise.lines([finding], PLAIN)])
     for sign in "\x1b\x9b\x07\x7f\u202e":
         assert sign not in shown
     assert "\u241b" in shown
@@ -179,7 +182,7 @@ def test_lower_confidence_is_told() -> None:
 
 def test_concise_is_a_line_each() -> None:
     source = Source("a.yaml", "a: 1\nb: 2")
-    lines = list(concise([found(source, "b", message="two\nlines")], PLAIN))
+    lines = list(concise.lines([found(source, "b", message="two\nlines")], PLAIN))
     assert lines == ["a.yaml:2:1: warning FLP002 two lines"]
 
 
@@ -217,5 +220,8 @@ def test_who_decides_on_colour(
 def test_the_summary_counts_by_severity() -> None:
     source = Source("a.yaml", "a: 1")
     three = [found(source, "a"), found(source, "a", severity=Severity.ERROR), found(source, "a")]
-    assert summary(three, 2, 1) == "1 error, 2 warnings (1 suppressed) in 2 files"
-    assert summary([], 1, 0) == "no findings in 1 file"
+    assert (
+        summary(Checked(tuple(three), (Suppressed(three[0], "measured"),), files=2))
+        == "1 error, 2 warnings (1 suppressed) in 2 files"
+    )
+    assert summary(Checked((), files=1)) == "no findings in 1 file"

@@ -9,11 +9,13 @@ import jsonschema
 import pytest
 
 from advisor.audit import audit
+from advisor.checking import Checked
 from advisor.finding import Confidence, Finding, Note, Severity
 from advisor.readers import read
 from advisor.reports.machine import audits_record, check_record
 from advisor.schema import SCHEMAS
 from advisor.source import Source, Span
+from advisor.suppress import Suppressed
 
 PROPOSAL = """\
 rooflint: 1
@@ -153,7 +155,9 @@ def test_findings_have_the_documented_keys_in_their_order() -> None:
         numbers={"claimed": 1.4, "which": "tpot", "none": None, "endless": math.inf},
         notes=(Note("there", Span(9, 17)), Note("and", rule="CLM001")),
     )  # fmt: skip
-    record = check_record([finding], {"a.yaml": source}, files=3, suppressed=1)
+    record = check_record(
+        Checked((finding,), (Suppressed(finding, "measured"),), {"a.yaml": source}, files=3)
+    )
     whole = json.loads(record.model_dump_json(by_alias=True))
     jsonschema.validate(whole, SCHEMAS["check"]())
     assert list(whole) == ["version", "findings", "summary"]
@@ -172,5 +176,6 @@ def test_findings_have_the_documented_keys_in_their_order() -> None:
         None,
     ]
     assert whole["summary"] == {
-        "files": 3, "errors": 0, "warnings": 1, "info": 0, "suppressed": 1,
+        "files": 3, "errors": 0, "warnings": 1, "info": 0, "suppressed": 1, "baselined": 0,
+        "stale": 0,
     }  # fmt: skip

@@ -1,0 +1,172 @@
+"""`rooflint check`: settings and flags to a plan, the run, the baseline, the report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from advisor.checking import Checked, against, check_run
+from advisor.config import Configuration, SettingsError
+from advisor.outcome import CommandError, Outcome
+from advisor.plan import Flags, Plan, plan
+from advisor.plugins import RuleError, load
+from advisor.reports.style import Style
+from advisor.rule import LoadedRule
+from advisor.selection import UnknownRuleError
+
+
+class CheckOptions(NamedTuple):
+    """What the command line says beside what is judged and how."""
+
+    output: str = "text"
+    file: str | None = None
+    """Where the report goes instead of standard output."""
+    rules: tuple[str, ...] = ()
+    """Paths of further rules."""
+    baseline: str | None = None
+    write_baseline: bool = False
+    statistics: bool = False
+    exit_zero: bool = False
+    quiet: bool = False
+
+
+class _Step(NamedTuple):
+    """A run on its way, and what to say about it on standard error."""
+
+    checked: Checked
+    notes: tuple[str, ...] = ()
+
+
+def run_check(
+    paths: Sequence[str],
+    flags: Flags,
+    configured: Configuration,
+    options: CheckOptions,
+    style: Style,
+) -> Outcome:
+    """Check files and folders.
+
+    Raises:
+        CommandError: for rules, words, files and settings that cannot be used.
+
+    """
+    if options.statistics and options.output not in {"text", "json"}:
+        raise CommandError("--statistics counts as text or as json, in no other format")
+    notes = _untrusted(configured)
+    try:
+        planned = plan(flags, configured, _further_rules(options, configured))
+    except (SettingsError, UnknownRuleError, RuleError) as error:
+        raise CommandError(str(error)) from None
+    notes += _left_out(paths, planned, configured)
+    checked, more = _baselined(
+        check_run(paths, planned.run), planned, _baseline_path(configured, options), options
+    )
+    failed = any(finding.severity >= planned.limit for finding in checked.findings)
+    text = _report(checked, options, style)
+    notes += more
+    if options.file is not None:
+        _write_file(Path(options.file), text)
+        text, notes = "", (*notes, *(() if options.quiet else _written(checked, options.file)))
+    said = "".join(f"rooflint: {note}\n" for note in notes)
+    return Outcome(text, int(failed and not options.exit_zero), said)
+
+
+def _further_rules(options: CheckOptions, configured: Configuration) -> tuple[LoadedRule, ...]:
+    """Rules beside the pack: a file of settings names them only where the user names that file."""
+    by_settings = configured.settings.rules if configured.named else ()
+    return load([*(configured.folder / path for path in by_settings), *options.rules])
+
+
+def _untrusted(configured: Configuration) -> tuple[str, ...]:
+    if configured.named or not configured.settings.rules:
+        return ()
+    file = _shown(configured)
+    return (
+        f"{file} names rules; they are code, so only --config {file} or --rules PATH loads them",
+    )
+
+
+def _left_out(paths: Sequence[str], planned: Plan, configured: Configuration) -> tuple[str, ...]:
+    """What to say about paths that the user names and that the settings leave out."""
+    names = [path for path in paths if planned.run.scope.excludes(path)]
+    if not names:
+        return ()
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return (f"{names[0]}{more}: left out by exclude in {_shown(configured)}",)
+
+
+def _shown(configured: Configuration) -> str:
+    assert configured.path is not None
+    return os.path.relpath(configured.path)
+
+
+def _baseline_path(configured: Configuration, options: CheckOptions) -> Path | None:
+    """The flag's, else the settings', else that of `--write-baseline`."""
+    if options.baseline is not None:
+        return Path(options.baseline)
+    if configured.settings.baseline is not None:
+        return Path(os.path.relpath(configured.folder / configured.settings.baseline))
+    if options.write_baseline:
+        from advisor.baseline import DEFAULT_FILE  # noqa: PLC0415
+
+        return Path(DEFAULT_FILE)
+    return None
+
+
+def _baselined(checked: Checked, planned: Plan, path: Path | None, options: CheckOptions) -> _Step:
+    """Take out what the baseline accepts; with `--write-baseline`, accept what was found."""
+    if path is None:
+        return _Step(checked)
+    from advisor import baseline  # noqa: PLC0415 - most runs have none
+
+    try:
+        is_first = options.write_baseline and not path.exists()
+        before = baseline.Baseline() if is_first else baseline.read_baseline(path)
+    except baseline.BaselineError as error:
+        raise CommandError(str(error)) from None
+    compared = against(checked, before, path.parent, planned.run)
+    assert compared.baseline is not None
+    if not options.write_baseline:
+        stale = len(compared.baseline.stale)
+        said = "1 entry matches" if stale == 1 else f"{stale:,} entries match"
+        note = f"{said} nothing any more in {path}; --write-baseline drops such entries"
+        return _Step(compared, (note,) if stale else ())
+    found = baseline.entries_of(checked.findings, checked.sources, path.parent)
+    after = baseline.renewed(compared.baseline, found, before, strict=planned.run.strict)
+    _write_file(path, baseline.baseline_text(after))
+    old, new = ({entry.key for entry in one.entries} for one in (before, after))
+    note = f"{path} accepts {len(new):,} findings: {len(new - old):,} new, {len(old - new):,} gone"
+    return _Step(against(checked, after, path.parent, planned.run), (note,))
+
+
+def _report(checked: Checked, options: CheckOptions, style: Style) -> str:
+    terminal = sys.stdout.isatty() and options.file is None
+    if options.output in {"text", "concise", "github"} and not checked.findings and not terminal:
+        return ""  # the usual end of a hook, without the import of what would be shown
+    from advisor.reports import formats, statistics  # noqa: PLC0415
+
+    root = formats.repository_root(Path.cwd())
+    page = formats.PageSetup(style, options.quiet, terminal, root)
+    if not options.statistics:
+        return formats.write(options.output, checked, page)
+    as_json = options.output == "json"
+    return statistics.report_json(checked) if as_json else statistics.report(checked, page)
+
+
+def _written(checked: Checked, file: str) -> tuple[str, ...]:
+    from advisor.reports.text import summary  # noqa: PLC0415
+
+    return (f"{summary(checked)}; see {file}",)
+
+
+def _write_file(path: Path, text: str) -> None:
+    """Write a file whole: beside its place first, so that a failure leaves the old one."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        part.replace(path)
+    except OSError as error:
+        raise CommandError(f"{path}: {(error.strerror or str(error)).lower()}") from None
