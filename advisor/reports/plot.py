@@ -14,7 +14,7 @@ _PALETTE: Final = ("#0b6e99", "#c2410c", "#4d7c0f", "#7e22ce", "#a16207", "#be12
 _DASHES: Final = ("", "6 3", "2 3", "8 3 2 3")
 _MARKS: Final = "ox+*#@%"
 _FONT: Final = 'font-family="system-ui, sans-serif" font-size="12"'
-_LEFT, _RIGHT, _TOP, _BOTTOM = 74, 24, 40, 52
+_LEFT, _RIGHT, _TOP, _BOTTOM, _LEGEND_ROW = 74, 24, 40, 52, 18
 
 
 class Axis(NamedTuple):
@@ -39,7 +39,8 @@ class Axis(NamedTuple):
             first, last = floor(log10(self.low)), ceil(log10(self.high))
             powers = [10.0**power for power in range(first, last + 1)]
             fine = powers if last - first > 3 else [p * nice for p in powers for nice in (1, 2, 5)]
-            return [mark for mark in fine if self.low <= mark * 1.001 and mark <= self.high * 1.001]
+            within = [m for m in fine if self.low <= m * 1.001 and m <= self.high * 1.001]
+            return within or [self.low, self.high]
         step = _round_step((self.high - self.low) / 5 or 1.0)
         first = ceil(self.low / step - 1e-9)
         last = floor(self.high / step + 1e-9)
@@ -94,8 +95,9 @@ def terminal(
 def svg(
     series: Sequence[Series], x: Axis, y: Axis, title: str, *, width: int = 760, height: int = 460
 ) -> str:
-    """The plot as an SVG document that stands alone."""
+    """The plot as an SVG document that stands alone; the names of the series stand below it."""
     inner_width, inner_height = width - _LEFT - _RIGHT, height - _TOP - _BOTTOM
+    page_height = height + _LEGEND_ROW * len(series) + 8
 
     def at(point: Point) -> Point:
         return (
@@ -103,11 +105,11 @@ def svg(
             _TOP + (1.0 - y.place(point[1])) * inner_height,
         )
 
-    box = f'viewBox="0 0 {width} {height}"'
+    box = f'viewBox="0 0 {width} {page_height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {box} {_FONT} role="img">',
         f"<title>{escape(title)}</title>",
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        f'<rect width="{width}" height="{page_height}" fill="#ffffff"/>',
         f'<text x="{_LEFT}" y="22" font-size="15" fill="#111827">{escape(title)}</text>',
     ]
     for tick in x.ticks():
@@ -126,7 +128,7 @@ def svg(
     )
     for number, line in enumerate(series):
         parts += _drawn(line, number, [at(point) for point in line.points])
-    parts += _legend(series, width)
+    parts += _legend(series, height)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -143,18 +145,24 @@ def _drawn(line: Series, number: int, places: list[Point]) -> Iterator[str]:
         for px, py in places:
             yield f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4" fill="{colour}"/>'
     for name, (px, py) in zip(line.names, places, strict=False):
+        below = 14 if number % 2 else -7  # names of neighbours keep out of each other's way
         yield (
-            f'<text x="{px + 6:.1f}" y="{py - 6:.1f}" font-size="10" fill="{colour}">'
+            f'<text x="{px + 6:.1f}" y="{py + below:.1f}" font-size="10" fill="{colour}">'
             f"{escape(name)}</text>"
         )
 
 
-def _legend(series: Sequence[Series], width: int) -> Iterator[str]:
+def _legend(series: Sequence[Series], top: int) -> Iterator[str]:
     for number, line in enumerate(series):
         colour = _PALETTE[number % len(_PALETTE)]
-        row = _TOP + 14 + 17 * number
-        yield f'<rect x="{_LEFT + 10}" y="{row - 9}" width="10" height="10" fill="{colour}"/>'
-        yield _text(_LEFT + 26, row, line.label[: max(width // 9, 10)], "start")
+        row = top + _LEGEND_ROW * number + 4
+        dash = _DASHES[number // len(_PALETTE) % len(_DASHES)]
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        yield (
+            f'<line x1="{_LEFT}" y1="{row}" x2="{_LEFT + 18}" y2="{row}" '
+            f'stroke="{colour}" stroke-width="3"{dashed}/>'
+        )
+        yield _text(_LEFT + 26, row + 4, line.label, "start")
 
 
 def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
