@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from advisor.finding import Confidence, Finding
 from advisor.levers import Lever
 from advisor.source import Source, Span
+
+if TYPE_CHECKING:
+    from advisor.prose.model import Statement
 
 T = TypeVar("T")
 Origin = Literal["given", "settings", "assumed"]
@@ -100,7 +103,7 @@ class Proposal(NamedTuple):
     span: Span
     """The whole proposal in the file."""
     title: str = ""
-    kind: Literal["proposal", "configuration"] = "proposal"
+    kind: Literal["proposal", "configuration", "prose"] = "proposal"
     """A configuration is in use as it is: nobody promises anything of what it sets."""
     model: Stated[str | Mapping[str, object]] | None = None
     """A name, a path, or a config written inline."""
@@ -117,6 +120,8 @@ class Proposal(NamedTuple):
     levers: tuple[ProposedLever, ...] = ()
     claims: tuple[Sentence, ...] = ()
     """Claims for all levers together."""
+    statements: tuple[Statement, ...] = ()
+    """What its prose says about speed, clause by clause."""
 
     def first_line(self) -> Span:
         """Where it begins: the place of what nobody stated."""

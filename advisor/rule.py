@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from typing import Final, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from advisor.audit import Audit, LeverAudit
 from advisor.evidence import AttachedClaim, assumed_facts
 from advisor.finding import Confidence, ErrorClass, Finding, Note, Number, Severity, Subject
 from advisor.source import Span
+
+if TYPE_CHECKING:
+    from advisor.said import Judge
 
 Check = Callable[[Audit], Iterator[Finding]]
 
@@ -19,6 +22,9 @@ OPEN, CLOSE = "«", "»"
 CLAIMS: Final = "claims"
 STATEMENTS: Final = "statements"
 """In `Rule.about`, beside kinds of lever: claims of any kind, and sentences of a diagnosis."""
+
+PROSE: Final = "prose"
+"""... and what the prose of a document says about speed."""
 
 HEADINGS: Final = (
     "What it does", "Why is this bad", "Instead", "When this rule is wrong", "References"
@@ -82,6 +88,36 @@ class Rule(NamedTuple):
     ) -> Finding:
         """A finding about the `index`-th sentence of the diagnosis, at the words that are wrong."""
         return self._finding(audit, span, Subject("statement", index), None, message, details)
+
+    def in_prose(self, audit: Audit, judge: Judge, *, why: str, instead: str) -> Iterator[Finding]:
+        """What `judge` finds wrong in the prose of a document; of a sentence, the last such clause.
+
+        A sentence leads up to what it concludes: of two clauses that are wrong in the same way,
+        the later one is what a reviewer underlines.
+        """
+        found: dict[str, Finding] = {}
+        for said in audit.said:
+            wrong = judge(said)
+            if wrong is None:
+                continue
+            statement = said.statement
+            subject = Subject("said", said.group)
+            details: Details = {
+                "why": why,
+                "instead": instead,
+                "confidence": wrong.confidence,
+                "error_class": wrong.error_class,
+                "numbers": {
+                    "claimed_speedup": statement.speedup,
+                    "claimed_tpot_ms": statement.tpot_ms,
+                    **wrong.numbers,
+                },
+            }
+            key = statement.sentence_text if statement.table is None else str(statement.span)
+            finding = self._finding(audit, statement.span, subject, None, wrong.message, details)
+            found.pop(key, None)
+            found[key] = finding._replace(facts=())
+        yield from found.values()
 
     def _finding(
         self,

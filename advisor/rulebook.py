@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from advisor.audit import Audit
 from advisor.finding import Confidence, Finding, Note, Severity, Subject
 from advisor.problems import problem
-from advisor.rule import CLAIMS, STATEMENTS, LoadedRule
+from advisor.rule import CLAIMS, PROSE, STATEMENTS, LoadedRule
 from advisor.source import Span
 
 __all__ = [
@@ -172,7 +172,8 @@ def _subjects(audit: Audit) -> set[str]:
     """What there is to judge, in the words of `Rule.about`."""
     kinds = {lever.lever.kind for lever in audit.levers}
     claimed = audit.claims or any(lever.claim is not None for lever in audit.levers)
-    return kinds | ({CLAIMS} if claimed else set()) | ({STATEMENTS} if audit.diagnosis else set())
+    others = ((CLAIMS, claimed), (STATEMENTS, audit.diagnosis), (PROSE, audit.said))
+    return kinds | {name for name, present in others if present}
 
 
 def _is_told(finding: Finding) -> bool:

@@ -22,6 +22,7 @@ Fewer sequences per step do make each faster, and are not flagged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
@@ -30,7 +31,9 @@ from advisor.evidence import claim_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
 from advisor.levers import Nature
-from advisor.rule import Rule
+from advisor.prose.model import Kind, Phase, Statement
+from advisor.rule import PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import factor, milliseconds
 
 RULE = Rule(
@@ -40,7 +43,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.BATCHING_FOR_LATENCY,
-    about=("batch", "pipeline_parallel", "data_parallel", "expert_parallel"),
+    about=("batch", "pipeline_parallel", "data_parallel", "expert_parallel", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -63,6 +66,9 @@ levers:
     size: 4
     claim: 4x lower TPOT
 """,
+        """\
+A larger batch amortises the weight reads, «so every single stream speeds up.»
+""",
     ),
     passing=(
         """\
@@ -84,6 +90,12 @@ levers:
   - kind: batch
     batch: 32
     claim: 40% lower latency under load, because requests queue less
+""",
+        """\
+Batching raises total throughput 14x while each user waits a little longer per token.
+""",
+        """\
+Reducing the batch from 32 to 8 makes each stream faster.
 """,
     ),
 )
@@ -108,6 +120,12 @@ def check(audit: Audit) -> Iterator[Finding]:
                 "throughput_ratio": lever.throughput.interval.mid,
             },
         )
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="each user still waits for the whole step",
+        instead="claim throughput; for one user: fewer bytes, tensor parallelism, speculation",
+    )
 
 
 def _claims_latency(lever: LeverAudit) -> bool:
@@ -123,3 +141,102 @@ def _throughput(lever: LeverAudit) -> str:
     if gain > GRACE:
         return f"what grows is the tokens of all users, {factor(gain)}"
     return "the tokens of all users grow with more sequences in flight"
+
+
+_FEWER = (
+    r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small)\w*(?: the| a)? (?:batch|concurrency|max_num_seqs)"
+    r"|fewer (?:users|requests|sequences)|at batch (?:size )?1\b|lower concurrency"
+)
+_USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients"
+_TOTAL = r"aggregate|total|throughput|overall|all users|server|system"
+_OF_ONE = r"user|stream|session|itl|tpot|request|client|each|single"
+
+
+def _judge(said: Said) -> Wrong | None:
+    """More sequences in a step, and one user who is to see tokens faster."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    if sure is None or statement.phase in NO_DECODE or is_unlinked(statement):
+        return None
+    if statement.table is not None and statement.tpot_ms is not None:
+        if wrong := _in_row(statement):
+            return wrong
+    if said.says(_FEWER) or said.has(r"\bqueu|\bwait|\bbacklog|\bburst|\bp9\d|\btail"):
+        return None
+    if "SPEC" in statement.sentence:
+        return None
+    if statement.kind is Kind.GAIN and not statement.is_aggregate:
+        one = not statement.clause.isdisjoint({"SINGLE", "TIME"}) or "SINGLE" in statement.sentence
+        raised = said.has(
+            r"batch(?: size)? (?:of )?1 to (?:batch )?\d|batch(?: size)? from 1 to \d"
+        )
+        if statement.cause == "BATCH" and statement.is_single and one:
+            return _each_waits(sure)
+        if statement.phase is Phase.DECODE and "TIME" in statement.clause:
+            if raised:
+                return _each_waits(sure)
+            if statement.cause == "BATCH":
+                return _each_waits(Confidence.MEDIUM)
+    return _each_waits(sure) if _is_shared_rate(statement) else None
+
+
+def _each_waits(sure: Confidence) -> Wrong:
+    return Wrong(
+        "a step of B sequences makes B tokens, one for each: each user waits for the whole step, so"
+        " his rate is the total over B, and 1.00x at best",
+        sure,
+    )
+
+
+def _is_shared_rate(statement: Statement) -> bool:
+    """Whether the rate of all is given as that of one, or the step is divided by its users."""
+    if statement.kind not in {Kind.FIGURE, Kind.GAIN} or statement.tpot_ms is None:
+        return False
+    many = (statement.frame.batch or 0) > 1 or not statement.nearby.isdisjoint(
+        {"BATCH", "AGGREGATE", "THROUGHPUT"}
+    )
+    if not many or "SINGLE" not in statement.clause:
+        return False
+    before = [tpot for _, _, tpot in statement.earlier if tpot]
+    same = any(abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before)
+    divided = bool(
+        before
+        and statement.tpot_ms < 0.8 * min(before)
+        and "BATCH" in statement.nearby
+        and re.search(r"\b(?:each|every)", statement.text, re.IGNORECASE)
+    )
+    return same or divided
+
+
+def _in_row(statement: Statement) -> Wrong | None:
+    """A row whose users have more tokens together than the server makes."""
+    assert statement.table is not None
+    columns, cells, own = statement.table
+    users, total = _column(columns, _USERS), _column(columns, _TOTAL)
+    if users is None or total is None or own in {users, total} or total >= len(cells):
+        return None
+    if not re.search(_OF_ONE, columns[own], re.IGNORECASE) or statement.tpot_ms is None:
+        return None
+    count, rate = _number(cells[users]), _number(cells[total])
+    if not count or not rate or count <= 1:
+        return None
+    each = 1e3 / statement.tpot_ms
+    if each * count <= 1.15 * rate:
+        return None
+    return Wrong(
+        f"{count:,.0f} users at {each:,.0f} tokens/s are {each * count:,.0f} tokens/s, more than the"
+        f" {rate:,.0f} of all; each has {rate / count:,.1f} ({1e3 * count / rate:,.1f} ms per token)",
+        Confidence.HIGH,
+        numbers={"users": count, "total_tokens_per_second": rate, "each_tokens_per_second": each},
+    )
+
+
+def _column(columns: tuple[str, ...], pattern: str) -> int | None:
+    return next(
+        (i for i, name in enumerate(columns) if re.search(pattern, name, re.IGNORECASE)), None
+    )
+
+
+def _number(cell: str) -> float | None:
+    match = re.match(r"[~≈]?\s*(\d[\d,]*(?:\.\d+)?)", cell.strip())
+    return float(match[1].replace(",", "")) if match else None

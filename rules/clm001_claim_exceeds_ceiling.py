@@ -38,8 +38,11 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE, ClaimVerdict
 from advisor.levers import Nature
+from advisor.prose.model import Kind, Phase
+from advisor.prose.widths import sizes_of
 from advisor.roofline import Interval
-from advisor.rule import CLAIMS, Rule
+from advisor.rule import CLAIMS, PROSE, Rule
+from advisor.said import Said, Wrong, confidence_of, decode_gain
 from advisor.wording import factor, factors, milliseconds, percent
 
 RULE = Rule(
@@ -49,7 +52,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.OVER_CEILING,
-    about=(CLAIMS,),
+    about=(CLAIMS, PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -75,6 +78,9 @@ levers:
     weights: fp8
 claim: «12x faster decode»
 """,
+        """\
+The student has 8B parameters instead of 70B. «Replies stream 20x faster.»
+""",
     ),
     passing=(
         """\
@@ -86,6 +92,9 @@ levers:
   - kind: quantize
     weights: int4-g128
     claim: 1.9x tokens/s
+""",
+        """\
+The student has 8B parameters instead of 70B. Replies stream up to 8.75x faster.
 """,
     ),
 )
@@ -124,6 +133,12 @@ def check(audit: Audit) -> Iterator[Finding]:
             confidence=None if _is_sure(audit, claim) else Confidence.MEDIUM,
             error_class=known or RULE.error_class,
         )
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="what a lever does not touch stays as it is",
+        instead="claim the share of the bytes that shrinks",
+    )
 
 
 def _is_about_tokens(claim: AttachedClaim) -> bool:
@@ -168,3 +183,38 @@ def _reason(claim: AttachedClaim, ceiling: float) -> str:
         )
         return f"it touches {step}, so {limit} even at no cost of its own"
     return f"nothing changes that one user's token waits for: {limit}"
+
+
+_SHORT = 2048
+"""Tokens up to which the cache is a few percent of a step at batch 1."""
+
+
+def _judge(said: Said) -> Wrong | None:
+    """A smaller model, or a smaller cache, with more than it can bring."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    if sure is None or statement.kind is not Kind.GAIN:
+        return None
+    if statement.cause == "DISTILL" and statement.phase is Phase.DECODE and statement.speedup:
+        sizes = {size for size, _ in sizes_of(statement.context_text)}
+        ratio = max(sizes) / min(sizes) if len(sizes) == 2 else None
+        if ratio is None or statement.speedup <= GRACE * ratio:
+            return None
+        return Wrong(
+            f"{statement.speedup:.3g}x is more than the {ratio:.3g}x by which the weights shrink",
+            sure,
+            numbers={"size_ratio": ratio},
+        )
+    context = statement.frame.context
+    short = (context is not None and context <= _SHORT) or "SHORT" in statement.nearby
+    if statement.cause != "KVQ" or decode_gain(said) is None or not short:
+        return None
+    if "LONG" in statement.sentence:
+        return None
+    length = context or _SHORT
+    return Wrong(
+        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 GB of"
+        f" weights: without any cache decode is {1 + 131_072 * length / 15e9:.2f}x",
+        sure,
+        numbers={"context_tokens": length},
+    )

@@ -22,6 +22,7 @@ in strict mode only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
@@ -37,7 +38,10 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
-from advisor.rule import CLAIMS, Rule
+from advisor.prose.model import Kind, Statement, Status
+from advisor.prose.widths import sizes_of, widths_of
+from advisor.rule import CLAIMS, PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong
 from advisor.wording import digits, milliseconds, size
 
 RULE = Rule(
@@ -47,7 +51,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.OVER_CEILING,
-    about=(CLAIMS,),
+    about=(CLAIMS, PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -65,6 +69,9 @@ workload: {phase: decode, batch: 1, context: 2k}
 weights: bf16
 claim: «TPOT of 15 ms»
 """,
+        """\
+13B in FP16 is 26 GB and the card has 864 GB/s. Target: «60 tokens/s for a single session.»
+""",
     ),
     passing=(
         """\
@@ -80,6 +87,12 @@ levers:
     tokens_per_pass: 2.5
 claim: 20 ms per token
 """,
+        """\
+The 70B in FP8 on one H100 SXM gives about 40 tokens/s for a single user.
+""",
+        """\
+With 2.5 accepted tokens per pass the 70B in FP8 reaches 90 tokens/s on one H100 SXM.
+""",
     ),
 )
 
@@ -90,6 +103,12 @@ _LEAST_BATCH = 2.0
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Absolute claims that the bytes do not allow."""
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="every byte that a step uses must cross the memory bus",
+        instead="check the format, the number of devices and the tokens per pass",
+    )
     if not is_stated(audit, "model", "hardware"):
         return
     for claim in claims_of(audit):
@@ -156,3 +175,79 @@ def _facts(claim: AttachedClaim, floor_ms: float) -> tuple[tuple[str, str], ...]
     claimed_ms = claim.judged.tpot_ms or 0.0
     rates = f"{digits(1e3 / claimed_ms)} tokens/s; floor {digits(1e3 / floor_ms)} tokens/s"
     return (("claimed", rates),)
+
+
+_SERVERS = 6.0
+"""Rates further above the floor are those of all users, whatever the words."""
+_OF_ALL = frozenset({"BATCH", "AGGREGATE", "THROUGHPUT", "TRAINING"})
+_OF_TOKENS = r"tok|itl|tpot|tbt|decode|per user"
+_COMPUTED = r"\d ?/ ?\d.*(?:=|gives)|at most|floor|ceiling|upper bound|very best|cannot exceed"
+"""The sentence computes a bound itself."""
+
+
+def _judge(said: Said) -> Wrong | None:
+    """A rate of one stream above what the text's own bytes and bandwidth allow."""
+    statement, floor = said.statement, said.floor
+    if floor is None or statement.tpot_ms is None or statement.phase in NO_DECODE:
+        return None
+    if statement.kind not in {Kind.FIGURE, Kind.GAIN} or statement.status is not Status.ASSERTED:
+        return None
+    if statement.is_aggregate or not _has_one_reading(said):
+        return None
+    if (statement.frame.batch or 1) > 1 and not statement.is_single:
+        return None
+    passes = statement.frame.tokens_per_pass or 1.0
+    over = floor.ms / (statement.tpot_ms * passes)
+    if over <= GRACE:
+        return None
+    alone = statement.is_single or statement.frame.batch == 1
+    modest = over < _SERVERS and statement.nearby.isdisjoint(_OF_ALL)
+    sure = Confidence.HIGH if alone or (modest and statement.table is None) else Confidence.MEDIUM
+    read = floor.weight_bytes + floor.kv_bytes
+    return Wrong(
+        f"{read / 1e9:.3g} GB over {floor.bandwidth_gbs:,.0f} GB/s take {floor.ms:.3g} ms, so"
+        f" {1e3 / floor.ms:.3g} tokens/s at most; {statement.tpot_ms:.3g} ms per token"
+        f" ({1e3 / statement.tpot_ms:.3g} tokens/s) need {over * floor.bandwidth_gbs:,.0f} GB/s",
+        sure,
+        numbers={"floor_ms": floor.ms, "step_bytes": read, "bandwidth_gbs": floor.bandwidth_gbs},
+    )
+
+
+def _has_one_reading(said: Said) -> bool:
+    """Whether the operands are those of this very rate, and nothing else explains it."""
+    statement = said.statement
+    if "OFFLOAD" in statement.nearby:
+        return False
+    if "SPEC" in statement.nearby and not said.has(r"(?:no|without) (?:speculat|draft)"):
+        return False
+    if said.has(r"accepted|tokens per pass") and statement.frame.tokens_per_pass is None:
+        return False
+    if "MOE" in statement.around and statement.frame.active_parameters is None:
+        return False
+    column = statement.table[0][statement.table[2]] if statement.table is not None else ""
+    if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE):
+        return False
+    if said.says(_COMPUTED) and not said.has("GiB"):
+        return False
+    return statement.table is not None or not _is_ambiguous(statement)
+
+
+def _is_ambiguous(statement: Statement) -> bool:
+    """Whether an operand comes from before the sentence, where the text gives several."""
+    from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
+
+    own, whole = frame_of(statement.sentence_text), frame_of(statement.context_text)
+    text = statement.context_text
+    several = {
+        "bandwidth_gbs": len(re.findall(r"[GT]B/s", text)) > 1,
+        "parameters": len({size for size, _ in sizes_of(text)}) > 1,
+        "weight_bits": len(widths_of(text)) > 1,
+        "weight_bytes": len(re.findall(r"\d ?GB\b(?!/s)", text)) > 1,
+    }
+    return any(
+        many
+        and getattr(own, name) is None
+        and getattr(whole, name) is None
+        and getattr(statement.frame, name) is not None
+        for name, many in several.items()
+    )

@@ -38,7 +38,9 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
-from advisor.rule import Rule
+from advisor.prose.model import Kind, Phase
+from advisor.rule import PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import percent, size
 
 RULE = Rule(
@@ -48,7 +50,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.PRUNING_DENSE_STORAGE,
-    about=("prune",),
+    about=("prune", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -73,6 +75,12 @@ levers:
     pattern: "2:4"
     storage: masked
     claim: 1.6x tokens/s
+""",
+        """\
+We prune 30% of the weights, cutting FLOPs by 30%, «so batch-1 decode gets 30% faster.»
+""",
+        """\
+After SparseGPT the checkpoint stays dense, «so decode becomes 2x faster.»
 """,
     ),
     passing=(
@@ -100,6 +108,15 @@ levers:
     kernel: SpInfer
     claim: 1.4x
 """,
+        """\
+Unstructured pruning does not make decode faster as long as the zeros are stored densely.
+""",
+        """\
+With 60% sparsity in bitmap format and the SpInfer kernel, decode gets 1.4x faster.
+""",
+        """\
+Pruning 40% of the weights will cut generation time by 40%. Wrong: all bytes are still read.
+""",
     ),
 )
 
@@ -123,6 +140,12 @@ def check(audit: Audit) -> Iterator[Finding]:
             numbers=lever_numbers(lever),
             error_class=(ErrorClass.SPARSITY_24 if idea.pattern == "2:4" else RULE.error_class),
         )
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="dense kernels stream zeros like any other value",
+        instead="take the pruned parts out of the tensors, pack them for a named kernel, or quantize",
+    )
 
 
 def _zeroed(idea: Prune) -> str:
@@ -143,3 +166,33 @@ def _still_read(lever: LeverAudit) -> str:
             f" and {size(after - before)} of masks beside them"
         )
     return f"all {weights_read(lever.after)} are still read for every {when}"
+
+
+def _judge(said: Said) -> Wrong | None:
+    """Zeros that stay in their tensors, and fewer bytes or less time claimed for them."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    if sure is None or statement.cause != "PRUNE" or statement.phase in NO_DECODE:
+        return None
+    if statement.kind not in {Kind.GAIN, Kind.SAVING} or is_unlinked(statement):
+        return None
+    if not statement.nearby.isdisjoint({"REMOVED", "PACKED"}):
+        return None
+    if not statement.sentence.isdisjoint({"KVQ", "SPEC", "DISTILL", "ACTQ"}):
+        return None
+    if statement.kind is Kind.SAVING and (
+        statement.phase is not Phase.DECODE or statement.reach > 2 or "MOE" in statement.nearby
+    ):
+        return None
+    if "QUANT" in statement.clause and "PRUNE" not in statement.clause and statement.reach >= 3:
+        return None
+    if statement.phase is Phase.UNKNOWN and statement.reach > 1:
+        dense = "DENSE" in statement.nearby
+        if statement.reach > 2 or not (dense or statement.is_linked):
+            return None
+        if not dense and "LLM" not in statement.nearby:
+            sure = Confidence.MEDIUM
+    return Wrong(
+        "zeros stored dense are read like any other value: 100% of the bytes per token, 1.00x",
+        sure,
+    )

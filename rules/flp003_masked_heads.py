@@ -39,7 +39,9 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
-from advisor.rule import Rule
+from advisor.prose.model import Kind
+from advisor.rule import PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import percent, size
 
 RULE = Rule(
@@ -49,7 +51,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.SPARSE_HEADS,
-    about=("prune",),
+    about=("prune", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -75,6 +77,9 @@ levers:
     storage: removed
     claim: 25% less KV cache memory
 """,
+        """\
+We mask a quarter of the attention heads, «so generation gets 25% faster.»
+""",
     ),
     passing=(
         """\
@@ -89,6 +94,9 @@ levers:
     kv_heads: 6
     storage: removed
     claim: 25% less KV cache memory
+""",
+        """\
+Masked heads are still computed, therefore head masking does not make decode faster.
 """,
     ),
 )
@@ -105,6 +113,12 @@ def check(audit: Audit) -> Iterator[Finding]:
                 yield _masked(audit, lever, idea)
         elif idea.storage is not None and _kv_stays(lever):
             yield _query_heads_only(audit, lever, idea)
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="gating a head multiplies by zero after the bytes moved",
+        instead="slice the projections and take out whole KV groups, and claim their share of the bytes",
+    )
 
 
 def _masked(audit: Audit, lever: LeverAudit, idea: Prune) -> Finding:
@@ -145,3 +159,18 @@ def _query_heads_only(audit: Audit, lever: LeverAudit, idea: Prune) -> Finding:
 
 def _share(idea: Prune) -> str:
     return percent(idea.fraction) if idea.fraction is not None else "part"
+
+
+def _judge(said: Said) -> Wrong | None:
+    """Heads that are masked, and a gain."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    if sure is None or statement.cause != "MASKED_HEADS" or statement.phase in NO_DECODE:
+        return None
+    if statement.kind is not Kind.GAIN or is_unlinked(statement) or "REMOVED" in statement.nearby:
+        return None
+    return Wrong(
+        "masked heads are read and computed before they are multiplied by 0: their projections and"
+        " their KV cache keep 100% of the bytes, 1.00x",
+        sure,
+    )

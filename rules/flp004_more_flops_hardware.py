@@ -35,7 +35,17 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
-from advisor.rule import Rule
+from advisor.prose.model import Kind, Phase
+from advisor.rule import PROSE, Rule
+from advisor.said import (
+    Said,
+    Wrong,
+    carries_over,
+    confidence_of,
+    in_sight,
+    is_small_batch,
+    is_unlinked,
+)
 from advisor.wording import factor
 
 RULE = Rule(
@@ -45,7 +55,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.PEAK_TFLOPS,
-    about=("hardware",),
+    about=("hardware", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -66,6 +76,9 @@ levers:
   - «kind: hardware»
     hardware: H100 PCIe
     claim: 2.4x tokens/s
+""",
+        """\
+The new card has 660 instead of 330 TFLOPS, «so one user sees tokens twice as fast.»
 """,
     ),
     passing=(
@@ -88,6 +101,15 @@ levers:
   - kind: hardware
     hardware: H200
     claim: 1.4x
+""",
+        """\
+TFLOPS do not matter for single-user decoding; bandwidth does.
+""",
+        """\
+More TFLOPS make prefill of long prompts 3x faster.
+""",
+        """\
+The card has 1008 instead of 936 GB/s and more TFLOPS, so decode is 8% faster.
 """,
     ),
 )
@@ -127,6 +149,12 @@ def check(audit: Audit) -> Iterator[Finding]:
                 "bandwidth_ratio": bandwidth,
             },
         )
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="below the ridge time follows bytes over bandwidth",
+        instead="compare GB/s first; use the FLOP/s for prefill or large batches",
+    )
 
 
 def _flops(step: Step, math: str) -> float:
@@ -141,3 +169,61 @@ def _bandwidth(step: Step) -> float:
 def _parts(lever: LeverAudit) -> tuple[str, str]:
     one, other = _bandwidth(lever.before), _bandwidth(lever.after)
     return ("bandwidth", f"{one:,.0f} -> {other:,.0f} GB/s")
+
+
+_REASON = (
+    r"(?:twice|double|\d(?:\.\d+)?x) the (?:\w+ )?(?:tflops|compute|flops|cores|tops)\b"
+    r"|\b(?:since|because|thanks to|due to|owing to)\b.{0,60}?(?:tflops|compute|cores?|clock|flops|tops)\b"
+)
+"""The text gives arithmetic as the reason, whatever else it mentions."""
+
+
+def _judge(said: Said) -> Wrong | None:
+    """More FLOP/s, cores or clock, and a promise for one stream."""
+    statement = said.statement
+    sure = in_sight(statement, confidence_of(statement))
+    if sure is None or statement.phase is not Phase.DECODE or not is_small_batch(statement):
+        return None
+    if is_unlinked(statement) or carries_over(said):
+        return None
+    if statement.kind is Kind.ADVICE:
+        speed = {"FASTER", "SLOWER", "RATE", "TIME", "SINGLE"}
+        other = {"PREFILL", "TRAINING", "BYTES", "LARGE_BATCH"}
+        wrong = (
+            "PEAK" in statement.clause
+            and not statement.sentence.isdisjoint(speed)
+            and statement.sentence.isdisjoint(other)
+        )
+    else:
+        wrong = _is_driven(said)
+    if not wrong:
+        return None
+    if said.says(r"\bthreads?\b|\bcores?\b") and not (
+        statement.speedup or said.has(r"same (?:ram|memory)|tensor cores?|cuda cores?")
+    ):
+        sure = Confidence.MEDIUM
+    return Wrong(
+        "single-stream decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: its speed"
+        " follows GB/s, and more FLOP/s at the same bandwidth are 1.00x",
+        sure,
+    )
+
+
+def _is_driven(said: Said) -> bool:
+    statement = said.statement
+    if statement.kind not in {Kind.GAIN, Kind.LOSS} or statement.cause != "PEAK":
+        return False
+    metrics = {"FASTER", "SLOWER", "TIME", "RATE", "DECODE", "SINGLE"}
+    if statement.clause.isdisjoint(metrics) or statement.is_aggregate:
+        return False
+    if statement.kind is Kind.LOSS and (
+        statement.opener == "yet" or not said.has(r"core clock|power (?:limit|cap)")
+    ):
+        return False
+    if said.says(r"nothing to do with|regardless of|despite|although"):
+        return False
+    if not statement.sentence.isdisjoint({"PREFIX", "SPEC"}):
+        return False
+    return said.says(_REASON) or not (
+        "BYTES" in statement.sentence or said.has(r"[gt]b/s|bandwidth")
+    )

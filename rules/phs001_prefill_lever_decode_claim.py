@@ -39,7 +39,9 @@ from advisor.evidence import (
     promises_speed,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.rule import Rule
+from advisor.prose.model import Kind, Phase
+from advisor.rule import PROSE, Rule
+from advisor.said import Said, Wrong, carries_over, confidence_of, decode_gain
 from advisor.wording import factor, percent, size
 
 RULE = Rule(
@@ -49,7 +51,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.PREFILL_DECODE,
-    about=("attention_kernel", "prefix_cache", "chunked_prefill", "disaggregate"),
+    about=("attention_kernel", "prefix_cache", "chunked_prefill", "disaggregate", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -69,6 +71,12 @@ workload: {phase: decode, batch: 8, context: 4k}
 levers:
   - «kind: prefix_cache»
     claim: 2x tokens/s per user
+""",
+        """\
+FlashAttention-3 at 512 tokens of context: «token generation gets 2x faster.»
+""",
+        """\
+The new kernel cut TTFT from 800 to 400 ms, «so tokens are generated twice as fast as well.»
 """,
     ),
     passing=(
@@ -90,6 +98,12 @@ levers:
   - kind: attention_kernel
     name: split-KV
     claim: 1.2x tokens/s
+""",
+        """\
+FlashAttention makes prefill of 32K prompts 3x faster.
+""",
+        """\
+Prefix caching cuts TTFT for repeated prompts, TPOT stays the same.
 """,
     ),
 )
@@ -120,6 +134,12 @@ def check(audit: Audit) -> Iterator[Finding]:
             numbers={**lever_numbers(lever), "kv_share": lever.before.estimate.shares.kv},
             error_class=ErrorClass.FLASH_ATTENTION_SHORT if attention else None,
         )
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="decode reads weights and cache once per token, whatever the prompt cost",
+        instead="claim time to first token, or a decode kernel at long context",
+    )
 
 
 def _claims_decode(audit: Audit, lever: LeverAudit) -> bool:
@@ -148,4 +168,71 @@ def _prompt(lever: LeverAudit) -> str:
     return (
         f"{lever.lever.label} acts on the prompt; each token after the first still reads"
         f" {size(moved.weights)} of weights and {size(moved.kv_read)} of cache: 1.00x"
+    )
+
+
+_SHORT = 4096
+"""Tokens up to which attention is a few percent of a step at batch 1."""
+
+
+def _judge(said: Said) -> Wrong | None:
+    """A property or gain of the prompt, applied to decode."""
+    statement = said.statement
+    sure = decode_gain(said)
+    if _same_rate(said):
+        sure, wrong = confidence_of(statement), True
+    elif sure is None:
+        return None
+    elif statement.cause == "PREFIX":
+        about_tokens = not statement.clause.isdisjoint({"DECODE", "RATE", "TOKENS"})
+        wrong = "PREFILL" not in statement.clause and statement.reach <= 2 and about_tokens
+    else:
+        wrong = carries_over(said) or (
+            statement.cause in {"QUANT", "MATMUL", "ATTN"}
+            and statement.nearby >= {"PREFILL", "DECODE"}
+            and said.has(
+                r"no difference between (?:prompt|prefill) and (?:generation|decod)|both are"
+            )
+        )
+    if wrong and sure is not None:
+        return Wrong(
+            "prefill multiplies each weight with hundreds of tokens, decode with 1: what is gained"
+            " on the prompt is 1.00x for the tokens after it",
+            sure,
+            ErrorClass.PREFILL_DECODE,
+        )
+    return _short_attention(said)
+
+
+def _same_rate(said: Said) -> bool:
+    """A rate of the prompt that the tokens after it are said to have as well."""
+    statement = said.statement
+    tpot = statement.tpot_ms
+    if statement.kind is not Kind.FIGURE or tpot is None or "TRANSFER" not in statement.clause:
+        return False
+    return statement.phase is Phase.DECODE and any(
+        phase is Phase.PREFILL and other is not None and abs(other - tpot) < 0.05 * other
+        for phase, _, other in statement.earlier
+    )
+
+
+def _short_attention(said: Said) -> Wrong | None:
+    """An attention kernel that is to make decode faster at short context."""
+    statement = said.statement
+    sure = decode_gain(said)
+    if sure is None or statement.cause != "ATTN":
+        return None
+    context = statement.frame.context
+    long = "LONG" in statement.sentence and "SHORT" not in statement.sentence
+    if (context is not None and context > _SHORT) or long:
+        return None
+    if "SHORT" not in statement.nearby and context is None:
+        sure = Confidence.MEDIUM
+    length = context or 512
+    return Wrong(
+        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 GB of"
+        f" weights: attention is {100 * 131_072 * length / (15e9 + 131_072 * length):.1f}% of the"
+        " bytes, so even for free it brings no more",
+        sure,
+        ErrorClass.FLASH_ATTENTION_SHORT,
     )

@@ -23,13 +23,16 @@ a sentence that names its own batch or context is judged there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice, at
 from advisor.audit import Audit, Step
 from advisor.evidence import arithmetic_of, bound_of, is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.rule import STATEMENTS, Rule
+from advisor.prose.model import Kind, Phase
+from advisor.rule import PROSE, STATEMENTS, Rule
+from advisor.said import Said, Wrong, confidence_of, in_sight, is_small_batch
 from advisor.statements import Assertion, Limit, read_statement
 from advisor.wording import digits, milliseconds, size
 
@@ -40,7 +43,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.DECODE_CALLED_COMPUTE_BOUND,
-    about=(STATEMENTS,),
+    about=(STATEMENTS, PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -58,6 +61,9 @@ workload: {phase: decode, batch: 4, context: 2k}
 diagnosis:
   - prefill is compute-bound
   - «single-stream decode saturates the tensor cores»
+""",
+        """\
+«Single-stream decoding saturates the tensor cores.»
 """,
     ),
     passing=(
@@ -83,6 +89,15 @@ model: DeepSeek-V3
 hardware: 8 x H20
 workload: {phase: decode, context: 4k}
 diagnosis: MLA decode is compute-bound on H20
+""",
+        """\
+Prefill is compute-bound, decode is memory-bound.
+""",
+        """\
+At batch 256 with short contexts decode is compute-bound.
+""",
+        """\
+If decode were compute-bound, a faster GEMM would help.
 """,
     ),
 )
@@ -124,6 +139,12 @@ def check(audit: Audit) -> Iterator[Finding]:
                 },
             )
             break
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="the matrix units wait for the bytes",
+        instead="count bytes per token and compare with the measured time",
+    )
 
 
 def _says_compute_bound(assertion: Assertion) -> bool:
@@ -169,3 +190,55 @@ def _numbers(step: Step) -> str:
         f" {milliseconds(estimate.floor_ms)} ms, {bound_of(estimate)}; linear layers are"
         f" compute-bound from batch {estimate.crossover_batch:,.0f}"
     )
+
+
+_BUSY = 0.1
+"""Part of peak arithmetic that no small batch reaches: 1 to 4 FLOP/B over a ridge of 37 and more."""
+_BELOW = 0.9
+_FAR_BELOW = (
+    "at batch 1 decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: the matrix units are"
+    " busy 1 to 5% of the time"
+)
+_OTHER_SUBJECT = (
+    r"kernel|dequant|unpack|lookup|codebook|softmax|sampl|\bcpu|thread|latent|draft|verif|M ?=|encoder"
+    r"|there\b"
+)
+_INTENSITY = re.compile(r"intensity (?:of|is) (?:about )?(\d+)", re.IGNORECASE)
+_RIDGE = re.compile(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP", re.IGNORECASE)
+
+
+def _judge(said: Said) -> Wrong | None:
+    """Small-batch decode that is said to wait for arithmetic, or to keep the matrix units busy."""
+    statement = said.statement
+    sure = in_sight(statement, confidence_of(statement))
+    if sure is None or not is_small_batch(statement):
+        return None
+    decode = statement.phase is Phase.DECODE
+    if statement.kind is Kind.UTILISATION:
+        busy = (statement.speedup or 0.0) >= _BUSY
+        if not decode or not busy or "PREFILL" in statement.sentence:
+            return None
+        return Wrong(_FAR_BELOW, sure)
+    if statement.kind is not Kind.BOUND:
+        return None
+    batch_open = statement.frame.batch is None
+    if batch_open and said.says(r"\bMLA\b|latent attention|H20\b|\bbatch"):
+        return None
+    if said.says(r"\b(?:[3-9]\d|[1-9]\d\d+) (?:\w+ )?(?:tokens|sequences|requests|users|rows)"):
+        return None
+    if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE):
+        sure = Confidence.MEDIUM
+    peak = said.says(r"tflops|\btops\b|cores?\b|clock") and "BOUND_COMPUTE" not in statement.clause
+    if decode:
+        return Wrong(_FAR_BELOW, sure, ErrorClass.PEAK_TFLOPS if peak else None)
+    intensity, ridge = (
+        _INTENSITY.search(statement.context_text),
+        _RIDGE.search(statement.context_text),
+    )
+    if intensity and ridge and float(intensity[1]) < _BELOW * float(ridge[1]):
+        return Wrong(
+            f"{intensity[1]} FLOP/B is below the ridge of {ridge[1]}: the memory side of the roofline",
+            sure,
+            numbers={"intensity_flop_per_byte": float(intensity[1])},
+        )
+    return None

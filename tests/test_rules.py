@@ -11,7 +11,7 @@ from advisor.audit import audit
 from advisor.finding import Finding, Severity
 from advisor.levers import LEVERS
 from advisor.readers import read
-from advisor.rule import CLAIMS, HEADINGS, STATEMENTS, LoadedRule, unmarked
+from advisor.rule import CLAIMS, HEADINGS, PROSE, STATEMENTS, LoadedRule, unmarked
 from advisor.rulebook import load_rules, run
 from advisor.source import Source, Span
 
@@ -30,7 +30,8 @@ PASSING = [
 
 def findings_in(text: str) -> list[Finding]:
     """What the rules say at the default level; the text itself must be in order."""
-    reading = read(Source("example.yaml", text))
+    name = "example.yaml" if text.startswith("rooflint:") else "example.md"
+    reading = read(Source(name, text))
     assert reading.problems == ()
     found: list[Finding] = []
     for proposal in reading.proposals:
@@ -58,7 +59,7 @@ def test_metadata_is_well_formed(loaded: LoadedRule) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", rule.name)
     assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since)
     assert rule.about
-    assert set(rule.about) <= {*LEVERS, CLAIMS, STATEMENTS}
+    assert set(rule.about) <= {*LEVERS, CLAIMS, PROSE, STATEMENTS}
     assert rule.flagged
     assert rule.passing
     assert rule.severity >= Severity.WARNING

@@ -79,6 +79,12 @@ READERS: Final = (
             for suffix in ("yaml", "yml", "json")
         ),
     ),
+    Reader(
+        "markdown",
+        "markdown",
+        (".md", ".markdown", ".mdx", ".rst", ".txt"),
+        (".md", ".markdown", ".mdx"),
+    ),
 )
 
 

@@ -297,9 +297,9 @@ def test_a_file_of_no_known_kind_is_read_if_it_says_rooflint() -> None:
     for path in ("proposal", "-"):
         (proposal,) = read(Source(path, text)).proposals
         assert proposal.title == "yes"
-    (problem,) = read(Source("notes.txt", "hello")).problems
+    (problem,) = read(Source("notes.log", "hello")).problems
     assert (problem.rule, problem.severity) == ("E914", Severity.INFO)
-    assert not read(Source("notes.txt", "hello"), named=False).problems
+    assert not read(Source("notes.log", "hello"), named=False).problems
 
 
 @pytest.mark.parametrize(

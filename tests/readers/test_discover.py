@@ -43,7 +43,7 @@ def only(*given: str) -> Finding:
 
 
 def test_a_folder_gives_its_files_in_order_under_the_name_it_was_given() -> None:
-    put("p/b.yml", "p/a.yaml", "p/sub/c.json", "p/UPPER.YAML", "p/notes.txt", "p/sub/x.yaml.bak")
+    put("p/b.yml", "p/a.yaml", "p/sub/c.json", "p/UPPER.YAML", "p/notes.log", "p/sub/x.yaml.bak")
     names = ["UPPER.YAML", "a.yaml", "b.yml", "sub/c.json"]
     assert paths("p") == paths("p/") == [f"p/{name}" for name in names]
     assert paths(".") == [f"p/{name}" for name in names]

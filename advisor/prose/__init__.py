@@ -1,0 +1,1 @@
+"""Prose about inference speed: from blocks of text to statements with their slots."""

@@ -1,0 +1,491 @@
+"""Effects: clauses in which something gets faster or slower, has a rate, or waits for something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from advisor.claims import Claim, Metric, Stream, parse_claim
+from advisor.claims import Kind as ClaimKind
+from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.model import Kind
+from advisor.prose.sentences import Clause, Sentence
+from advisor.prose.tagging import Tag
+
+_REACH: Final = 9
+"""Words between a change and the metric that it changes."""
+_LARGEST_FACTOR: Final = 500.0
+"""Beyond it a number with an x is the name of a part: 7950X."""
+_SPEED_METRICS: Final = frozenset(
+    {Metric.TPOT, Metric.LATENCY, Metric.TOKENS_PER_SECOND, Metric.THROUGHPUT, Metric.UNKNOWN,
+     Metric.LATENCY_E2E}
+)  # fmt: skip
+_TRIGGERS: Final = frozenset(
+    [
+        "FASTER",
+        "SLOWER",
+        "TIME",
+        "RATE",
+        "THROUGHPUT",
+        "BOUND_COMPUTE",
+        "BOUND_MEMORY",
+        "UP",
+        "DOWN",
+        "FREE",
+        "BYTES",
+        "KV",
+        "FLOPS",
+        "PEAK",
+        "MATMUL",
+        "ROUTE",
+        "MOE",
+    ]
+)
+_FIGURE: Final = re.compile(
+    r"\d\s?(?:x\b|×|%|ms\b|us\b|µs|milliseconds|tok|tokens?\b|times\b|s per token|s/token)"
+    r"|\b(?:twice|half|third|quarter|fifth|tenth|double[sd]?|triple[sd]?|fold)\b",
+    re.IGNORECASE,
+)
+_SIGNED_PERCENT: Final = re.compile(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
+_BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
+_FRACTION: Final = re.compile(
+    r"\b(?:an?|one|about a|exactly a)? ?(?P<part>half|third|quarter|fifth|sixth|seventh|eighth|tenth|sixteenth)"
+    r"\b(?! (?:million|billion))",
+    re.IGNORECASE,
+)
+_PARTS: Final = MappingProxyType(
+    {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
+     "eighth": 8.0, "tenth": 10.0, "sixteenth": 16.0}
+)  # fmt: skip
+_UTILISATION: Final = re.compile(
+    r"(?P<low>\d{1,2})(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?% (?:of (?:the )?(?:peak )?(?:flops|tflops|peak compute|compute)"
+    r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
+    re.IGNORECASE,
+)
+_NOT_BYTES_BUT_MATH: Final = re.compile(
+    r"\bnot (?:the )?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes|dram)[^.;:]{0,30}? but (?:the )?(?:raw )?(?:\w+ )?"
+    r"(?:tflops|flops|compute|arithmetic|tensor cores?|math|gemms?|matmuls?)\b"
+    r"|\b(?:tflops|flops|compute|arithmetic|tensor cores?) (?:rather than|and not|not) (?:the )?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes)\b",
+    re.IGNORECASE,
+)
+_COMPUTE: Final = (
+    r"(?:peak )?(?:raw )?(?:tflops|flops|flop rate|compute(?: power| throughput| capacity)?|arithmetic(?: throughput| rate)?|tensor[- ]cores?(?: throughput| count| rate)?"
+    r"|(?:number of )?(?:cuda )?cores|math units?|matrix (?:units?|math|multiplications?)|alus|gemm speed|matmul (?:speed|throughput)|clock(?: speed)?|math)"
+)
+_DRIVEN: Final = re.compile(
+    r"\b(?:follows?|scales? (?:\w+ )?with|(?:is|are) (?:\w+ )?(?:determined|set|governed|dictated|decided|limited|bounded|given|driven) by|depends? (?:\w+ )?on"
+    r"|(?:is|are) (?:\w+ )?proportional to|tracks?|hinges on|comes down to|is a (?:question|matter) of|bottleneck[^.;:,]{0,50}? (?:is|are|lies in))"
+    rf" (?:the |its |a )?(?:gpu's |number of |available |raw |peak )*{_COMPUTE}\b(?! bandwidth)"
+    rf"|\b{_COMPUTE} (?:\w+ )?(?:decides?|determines?|sets?|dictates?|governs?|limits?|(?:is|are) (?:the|what) (?:bottleneck|limits?|matters|counts|decides))\b"
+    r"|\bbecause (?:\w+ ){1,3}?(?:has|have|needs?) to (?:perform|compute|execute|do|multiply|carry out)\b"
+    r"|\blimits?\b[^.;:]{0,60}? is the (?:rate|speed|pace) at which[^.;:]{0,30}?(?:multipl|comput|tensor)"
+    r"|\b(?:bandwidth|memory) is not (?:the|what)[^.;:]{0,60}?, (?:compute|arithmetic|flops) (?:is|are)\b"
+    r"|\b(?:fully busy|busy) with (?:matrix|arithmetic|math|comput|multipl)"
+    rf"|\bbottlenecked (?:by|on) (?:the |its )?{_COMPUTE}\b",
+    re.IGNORECASE,
+)
+_NOT_BEFORE: Final = re.compile(
+    r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$", re.IGNORECASE
+)
+_KV_IGNORED: Final = re.compile(
+    r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|(?:does|do) not (?:matter|count|play|depend on the (?:context|prompt|sequence|history))|doesn['’]t (?:matter|count|depend on the (?:context|prompt))"
+    r"|irrelevant|independent of (?:the )?(?:context|prompt|sequence|history|length)|no (?:role|influence|effect|impact|matter how long)|(?:weights|parameters) alone|only the (?:weights|parameters)"
+    r"|regardless of (?:the )?(?:context|prompt|sequence|history|length)|small (?:against|compared)|(?:is|are) tiny|whatever the (?:context|length|prompt)|unaffected by (?:the )?(?:context|length|prompt)|weights and nothing else)\b",
+    re.IGNORECASE,
+)
+_QUADRATIC: Final = re.compile(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)", re.IGNORECASE)
+_READS: Final = re.compile(
+    r"\b(?:reads?|streams?|streamed|loads?|loaded|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
+    re.IGNORECASE,
+)
+_FITS: Final = re.compile(
+    r"\b(?:fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)|gets? by with|(?:is|are) enough|suffices?)\b",
+    re.IGNORECASE,
+)
+_OVER_ALL: Final = re.compile(
+    r"\b(?:sav(?:es?|ed|ing)|cuts?|reduc(?:es?|ed|ing|tion of)|lowers?|removes?|eliminates?|shaves off|drops by|falls by|shrinks by)\s(?:\w+\s){0,4}?(?:by |of )?([1-9]\d\d)\s?%",
+    re.IGNORECASE,
+)
+_PERCENT_OF_TIME: Final = re.compile(
+    r"\b(\d{1,2}(?:\.\d+)?)\s?% of the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl)\b", re.IGNORECASE
+)
+_TIMES: Final = re.compile(
+    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- ]times|[- ]fold)\b",
+    re.IGNORECASE,
+)
+_OF_SOMETHING: Final = re.compile(
+    r"\s*(?:(?:the|as many|as much|more|fewer|less|larger|smaller|bigger|higher)\s+)(?:[\w-]+\s+){0,3}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth|experts?|batch|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size|capacity|vram|traffic)\b",
+    re.IGNORECASE,
+)
+_OFTEN: Final = re.compile(r"of the time\b", re.IGNORECASE)
+_TAKES: Final = re.compile(
+    r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
+    re.IGNORECASE,
+)
+_OTHER_SIDE: Final = re.compile(
+    r"\b(?:rather than|than|instead of|different from|not|versus|vs\.?|or|from being|no longer|without being)\s+(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+_OF_THE_TIME: Final = re.compile(
+    r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b", re.IGNORECASE
+)
+_ADVICE: Final = re.compile(
+    r"\b(?:buy|take|choose|get|pick|prefer|go for|pay for|select|look for|invest in)\b",
+    re.IGNORECASE,
+)
+_SAME_AS_SHORT: Final = re.compile(
+    r"(?:as fast|as quick(?:ly)?|same (?:speed|rate|pace|\d+ ?tok\S*)|no slower|\d+ ?tok\S*|just as \w+) (?:\w+ ){0,3}?(?:as|than) (?:at|with|for) \d",
+    re.IGNORECASE,
+)
+_PER_TOKEN: Final = re.compile(
+    r"ms (?:per|a|/) ?token|ms/token|\b(?:tpot|itl|tbt)\b|per token", re.IGNORECASE
+)
+_LESS_OF: Final = re.compile(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of", re.IGNORECASE)
+_BITS_PER_SECOND: Final = re.compile(r"\d ?(?:Gb/s|Gbps|Gbit/s|Gbits/s)")
+_SOME_TIME: Final = re.compile(r"\d ?(?:ms|s)\b")
+_PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
+_NUMBER_ALONE: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)\s*")
+_BASE_ROW: Final = re.compile(
+    r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original|status quo|unpruned|1)\b",
+    re.IGNORECASE,
+)
+_BECOMES: Final = re.compile(
+    r"\b(\d{1,5}(?:\.\d+)?) ?ms(?: per token| a token|/token)? (?:becomes?|turns? into|shrinks? to|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?ms\b",
+    re.IGNORECASE,
+)
+_FACTOR_OF: Final = re.compile(
+    r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)\b",
+    re.IGNORECASE,
+)
+_VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
+_NUMBER_WORDS: Final = MappingProxyType(
+    {
+        "two": 2.0,
+        "three": 3.0,
+        "four": 4.0,
+        "five": 5.0,
+        "six": 6.0,
+        "eight": 8.0,
+        "ten": 10.0,
+        "sixteen": 16.0,
+    }
+)
+_PER_PIECE: Final = re.compile(
+    r"\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop|prompt)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What happens to speed in a clause."""
+
+    kind: Kind
+    start: int
+    """Offset in the block of the words that say it."""
+    end: int
+    speedup: float | None = None
+    tpot_ms: float | None = None
+    is_aggregate: bool = False
+    is_single: bool = False
+    is_prefill: bool = False
+
+
+def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
+    """The effects in a sentence, at most one of a kind in a clause."""
+    if (
+        block.kind is not BlockKind.CELL
+        and _TRIGGERS.isdisjoint(sentence.names)
+        and not _FIGURE.search(sentence.text)
+    ):
+        return []
+    claims = _claims(sentence) if _FIGURE.search(sentence.text) else []
+    found: list[tuple[Clause, Effect]] = []
+    for clause in sentence.clauses:
+        own = [claim for claim in claims if clause.start <= _middle(claim, sentence) < clause.end]
+        found.extend((clause, effect) for effect in _in_clause(block, sentence, clause, own))
+    return found
+
+
+def _middle(claim: Claim, sentence: Sentence) -> int:
+    return sentence.start + (claim.start + claim.end) // 2
+
+
+def _claims(sentence: Sentence) -> list[Claim]:
+    return [
+        claim for claim in parse_claim(sentence.text).claims
+        if claim.metric in _SPEED_METRICS or claim.metric is Metric.TTFT
+    ]  # fmt: skip
+
+
+def _in_clause(
+    block: Block, sentence: Sentence, clause: Clause, claims: Sequence[Claim]
+) -> Iterator[Effect]:
+    text = block.text[clause.start : clause.end]
+    names = {tag.name for tag in clause.tags}
+    yield from _about_resources(clause, block.text, text, names)
+    worded = _worded(block.text, clause)
+    gained = False
+    for claim in claims:
+        if claim.metric is Metric.UNKNOWN and not _is_about_speed(
+            claim, sentence.text, clause, names, block
+        ):
+            continue
+        if _OFTEN.search(claim.text) and not _TAKES.search(
+            sentence.text[max(0, claim.start - 24) : claim.end]
+        ):
+            continue
+        start = sentence.start + claim.start
+        end = sentence.start + claim.end
+        prefill = claim.metric is Metric.TTFT
+        aggregate = claim.stream is Stream.AGGREGATE or claim.metric is Metric.THROUGHPUT
+        single = claim.stream is Stream.SINGLE
+        low = claim.speedup_low or claim.speedup
+        tpot = _tpot(claim, sentence.text) if claim.kind is ClaimKind.ABSOLUTE else None
+        if low is not None and abs(low - 1.0) > 0.02 and low < _LARGEST_FACTOR:
+            if low < 1.0 and claim.rule == "factor" and not names & {"SLOWER", "DOWN"}:
+                low = 1.0 / low  # a direction carried over from words before the clause
+            if not gained:
+                kind = Kind.GAIN if low > 1.0 else Kind.LOSS
+                yield Effect(kind, start, end, low, tpot, aggregate, single, prefill)
+            gained = True
+        elif tpot is not None:
+            told = worded is not None and worded.kind is Kind.GAIN and not gained
+            kind = Kind.GAIN if told else Kind.FIGURE
+            gained = gained or told
+            yield Effect(kind, start, end, None, tpot, aggregate, single, prefill)
+    if gained:
+        return
+    for other in (_bare_cell(block, clause), _signed(block, sentence, clause), _part_of_time(clause, text),
+                  _times_the_rate(clause, text, names), worded):  # fmt: skip
+        if other is not None:
+            yield other
+            return
+
+
+def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], block: Block) -> bool:
+    """Whether a figure without a metric is about speed: by its form, or the words beside it."""
+    if claim.rule in {"faster_percent", "faster_factor", "slower_percent", "slower_factor"}:
+        return True
+    if claim.kind is ClaimKind.ABSOLUTE:
+        if claim.unit != "ms" or names & {"TIME", "DECODE", "TP"} or block.kind is BlockKind.CELL:
+            return True
+        return _PER_TOKEN.search(block.text) is not None
+    if claim.rule == "share" and not names & {"TIME", "RATE"}:
+        return _OF_THE_TIME.search(claim.text) is not None or "as long" in claim.text
+    if names & {"FASTER", "TIME", "RATE"}:
+        return not _OF_SOMETHING.match(text, claim.end)
+    if claim.rule != "factor" or _OF_SOMETHING.match(text, claim.end):
+        return False
+    concluded = clause.opener in {"so", "hence", "thus", "therefore", "which", "i.e.", ":"}
+    return (
+        concluded
+        or bool(names & {"HOPED", "TRANSFER", "SINGLE", "DECODE", "SPEC"})
+        or block.kind is not BlockKind.PARAGRAPH
+    )
+
+
+def _about_resources(clause: Clause, whole: str, text: str, names: set[str]) -> Iterator[Effect]:
+    """What a clause says of bytes, arithmetic and the cache, other than speed."""
+    bound = next((tag for tag in clause.tags if tag.name == "BOUND_COMPUTE"), None)
+    driver = _NOT_BYTES_BUT_MATH.search(text) or (
+        _DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE"} else None
+    )
+    memory = next((tag for tag in clause.tags if tag.name == "BOUND_MEMORY"), None)
+    if bound is not None and not _OTHER_SIDE.search(text[: bound.start - clause.start]):
+        yield Effect(Kind.BOUND, bound.start, bound.end)
+    elif driver is not None:
+        yield Effect(Kind.BOUND, clause.start + driver.end() - 1, clause.start + driver.end())
+    elif memory is not None and _NOT_BEFORE.search(text[: memory.start - clause.start]):
+        yield Effect(Kind.BOUND, clause.start, clause.start + 1)
+    used = _UTILISATION.search(text)
+    if used is not None and names & {"PEAK", "DECODE", "FLOPS"}:
+        share = float(used["low"] or used["other"]) / 100.0
+        yield Effect(
+            Kind.UTILISATION, clause.start + used.start(), clause.start + used.end(), share
+        )
+    saved = _saving(clause, text)
+    if saved is not None:
+        yield saved
+    free = next((tag for tag in clause.tags if tag.name == "FREE"), None)
+    if free is not None:
+        yield Effect(Kind.FREE, free.start, free.end)
+    if "KV" in names or "LONG" in names or names & {"RATE", "DECODE", "TIME"}:
+        ignored = _KV_IGNORED.search(text)
+        if ignored is not None:
+            yield Effect(
+                Kind.KV_IGNORED, clause.start + ignored.start(), clause.start + ignored.end()
+            )
+    if "KV" in names and "FLOPS" not in names and (grown := _QUADRATIC.search(text)) is not None:
+        yield Effect(Kind.KV_SQUARE, clause.start + grown.start(), clause.start + grown.end())
+    if (read := _READS.search(text)) is not None and names & {"DECODE", "ROUTE"}:
+        yield Effect(Kind.READS, clause.start + read.start(), clause.start + read.end())
+    if (fits := _FITS.search(text)) is not None:
+        yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
+    if _SOME_TIME.search(text) and _BITS_PER_SECOND.search(whole):
+        yield Effect(Kind.LINK, clause.start, clause.start + 1)
+    if names & {"PEAK", "CAPACITY"} and (advice := _ADVICE.search(text)) is not None:
+        yield Effect(Kind.ADVICE, clause.start + advice.start(), clause.start + advice.end())
+    if (same := _SAME_AS_SHORT.search(text)) is not None:
+        yield Effect(Kind.KV_IGNORED, clause.start + same.start(), clause.start + same.end())
+    over = _OVER_ALL.search(text)
+    if over is not None:
+        yield Effect(
+            Kind.OVER_ALL,
+            clause.start + over.start(),
+            clause.start + over.end(),
+            float(over[1]) / 100.0,
+        )
+
+
+def _tpot(claim: Claim, text: str) -> float | None:
+    """Time per token of an absolute claim, in ms."""
+    if claim.value is None or claim.value <= 0:
+        return None
+    low = claim.value_low or claim.value
+    high = claim.value_high or claim.value
+    if claim.unit == "ms":
+        if _PER_PIECE.search(text[claim.end : claim.end + 24]):
+            return None
+        return high if claim.metric in {Metric.TPOT, Metric.LATENCY, Metric.UNKNOWN} else None
+    return 1e3 / low if claim.unit == "tokens/s" else None
+
+
+def _bare_cell(block: Block, clause: Clause) -> Effect | None:
+    """A number in a column of rates or times, held against the first row where that is a baseline."""
+    if block.kind is not BlockKind.CELL or not block.row:
+        return None
+    match = _NUMBER_ALONE.fullmatch(block.text)
+    if match is None:
+        return None
+    column = block.column.lower()
+    value = float(match[1].replace(",", ""))
+    is_rate = re.search(r"tok(?:en)?s?\s?(?:/|per )\s?s", column) is not None
+    is_time = (
+        re.search(r"\bms\b", column) is not None and _PER_TOKEN_COLUMN.search(column) is not None
+    )
+    if value <= 0 or not (is_rate or is_time):
+        return None
+    tpot = 1e3 / value if is_rate else value
+    index = block.columns.index(block.column) if block.column in block.columns else 0
+    first = _NUMBER_ALONE.fullmatch(block.above[index]) if index < len(block.above) else None
+    speedup = None
+    if first is not None and _BASE_ROW.search(block.above[0]):
+        base = float(first[1].replace(",", ""))
+        if base > 0:
+            speedup = value / base if is_rate else base / value
+    kind = Kind.GAIN if speedup is not None and speedup > 1.02 else Kind.FIGURE
+    aggregate = re.search(r"aggregate|total|overall|throughput|all ", column) is not None
+    return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
+
+
+def _signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
+    """A change with a sign beside its metric: "-37% ms/token", "TPOT: -25%", a cell "2.0x"."""
+    text = block.text[clause.start : clause.end]
+    names = {tag.name for tag in sentence.tags}
+    if block.kind is BlockKind.CELL:
+        from advisor.prose.lexicon import terms  # noqa: PLC0415 - cells only
+        from advisor.prose.tagging import names as names_of  # noqa: PLC0415
+        from advisor.prose.tagging import tags_of, words_of  # noqa: PLC0415
+
+        names |= names_of(tags_of(block.column, words_of(block.column), terms()))
+        factor = _BARE_FACTOR.match(text)
+        if (
+            factor is not None
+            and float(factor[1]) > 1.02
+            and names & {"FASTER", "TIME", "RATE", "DECODE", "UP"}
+        ):
+            start = clause.start + factor.start(1)
+            return Effect(Kind.GAIN, start, clause.start + factor.end(), float(factor[1]))
+    match = _SIGNED_PERCENT.search(text)
+    if match is None or not names & {"TIME", "RATE"}:
+        return None
+    part = float(match[2]) / 100.0
+    down = match[1] != "+"
+    start, end = clause.start + match.start(), clause.start + match.end()
+    if "TIME" in names and down and part < 1.0:
+        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - part))
+    if "RATE" in names and "TIME" not in names and not down:
+        return Effect(Kind.GAIN, start, end, 1.0 + part)
+    return None
+
+
+def _saving(clause: Clause, text: str) -> Effect | None:
+    """Fewer bytes, said as such: "removes 40% of the weight traffic", "has to fetch half of"."""
+    pair = _near(clause.tags, "DOWN", ("BYTES",))
+    if pair is not None:
+        return Effect(Kind.SAVING, pair[0].start, max(pair[0].end, pair[1].end))
+    read = next((tag for tag in clause.tags if tag.name == "BYTES"), None)
+    if read is not None and (_FRACTION.search(text) or _LESS_OF.search(text)):
+        return Effect(Kind.SAVING, read.start, read.end)
+    return None
+
+
+def _part_of_time(clause: Clause, text: str) -> Effect | None:
+    """An eighth of the latency, half the time, 25% of the time."""
+    changed = _BECOMES.search(text)
+    if changed is not None and float(changed[2]) > 0:
+        factor = float(changed[1]) / float(changed[2])
+        kind = Kind.GAIN if factor > 1 else Kind.LOSS
+        return Effect(kind, clause.start + changed.start(), clause.start + changed.end(), factor)
+    share = _PERCENT_OF_TIME.search(text)
+    if share is not None and float(share[1]) > 0 and _TAKES.search(text[: share.end()]):
+        start, end = clause.start + share.start(), clause.start + share.end()
+        return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
+    part = _FRACTION.search(text)
+    if part is None:
+        return None
+    start = clause.start + part.start("part")
+    for tag in clause.tags:
+        if tag.name in {"TIME", "DECODE"} and 0 <= tag.start - start <= 48:
+            return Effect(Kind.GAIN, start, tag.end, _PARTS[part["part"].lower()])
+    if _OF_THE_TIME.match(text, part.end()):
+        return Effect(Kind.GAIN, start, start + 4, _PARTS[part["part"].lower()])
+    return None
+
+
+def _times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
+    """Eight times the decode speed; the same 2x applies to the latency."""
+    match = _TIMES.search(text) or _FACTOR_OF.search(text)
+    if match is None or not names & {"RATE", "TIME", "FASTER"}:
+        return None
+    times = match["times"].lower()
+    factor = _NUMBER_WORDS.get(times) or float(times)
+    if factor <= 1.02 or factor > _LARGEST_FACTOR or "SLOWER" in names:
+        return None
+    return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
+
+
+def _worded(text: str, clause: Clause) -> Effect | None:
+    """An effect without a figure: "faster", "lower latency", "raises tokens/s"."""
+    tags = clause.tags
+    slower = next((tag for tag in tags if tag.name == "SLOWER"), None)
+    faster = next((tag for tag in tags if tag.name == "FASTER"), None)
+    if faster is not None:
+        return Effect(Kind.GAIN, faster.start, faster.end)
+    if slower is not None:
+        return Effect(Kind.LOSS, slower.start, slower.end)
+    pair = _near(tags, "DOWN", ("TIME",)) or _near(tags, "UP", ("RATE",))
+    if pair is not None:
+        factor = _VERBS.get(text[pair[0].start : pair[0].start + 4].lower())
+        return Effect(Kind.GAIN, pair[0].start, max(pair[0].end, pair[1].end), factor)
+    pair = _near(tags, "UP", ("TIME",)) or _near(tags, "DOWN", ("RATE",))
+    if pair is not None:
+        return Effect(Kind.LOSS, pair[0].start, max(pair[0].end, pair[1].end))
+    pair = _near(tags, "UP", ("THROUGHPUT",))
+    if pair is not None:
+        return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
+    return None
+
+
+def _near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag, Tag] | None:
+    """A change and a metric within reach of each other."""
+    changes = [tag for tag in tags if tag.name == change]
+    for metric in (tag for tag in tags if tag.name in metrics):
+        for tag in changes:
+            gap = metric.first - tag.last if metric.first >= tag.last else tag.first - metric.last
+            if gap <= _REACH:
+                return tag, metric
+    return None

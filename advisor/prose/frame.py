@@ -1,0 +1,227 @@
+"""The regime and the operands that a text states, and how they are inherited.
+
+Nearer wins: the own sentence, the previous ones of the block, row, column and lead-in, then what
+the document said once. A value that the document states twice and differently is no operand
+beyond its own block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Final
+
+from advisor.catalog.hardware import device, parse_hardware
+from advisor.claims import parse_context
+from advisor.prose.widths import sizes_of, widths_of
+from advisor.quantity import Dimension, scan
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is stated; None where nothing is, or where several values are."""
+
+    batch: int | None = None
+    context: int | None = None
+    phase: str | None = None
+    hardware: str | None = None
+    """Identifier of a device of the catalog."""
+    devices: int | None = None
+    bandwidth_gbs: float | None = None
+    """Of one device, as the text gives it."""
+    parameters: float | None = None
+    """Nominal: 8e9 for "the 8B"."""
+    active_parameters: float | None = None
+    """Of a mixture of experts: 3e9 for "30B-A3B"."""
+    weight_bits: float | None = None
+    weight_bytes: float | None = None
+    """All weights, as the text gives them."""
+    kv_bytes: float | None = None
+    """Of one step, as the text gives them."""
+    tokens_per_pass: float | None = None
+    acceptance: float | None = None
+
+    def over(self, outer: Frame) -> Frame:
+        """This frame, with what it leaves open taken from an outer one."""
+        missing = {
+            item.name: getattr(outer, item.name)
+            for item in fields(Frame)
+            if getattr(self, item.name) is None and getattr(outer, item.name) is not None
+        }
+        # weights in bytes belong to the model and the format that they were stated for
+        if self.parameters is not None or self.weight_bits is not None:
+            missing.pop("weight_bytes", None)
+        if self.parameters not in {None, outer.parameters}:
+            missing.pop("active_parameters", None)
+        if self.hardware is not None:
+            missing.pop("bandwidth_gbs", None)
+        return replace(self, **missing) if missing else self
+
+
+NOTHING: Final = Frame()
+
+_KV_BEFORE: Final = re.compile(r"\b(?:kv|cache|keys and values)\b", re.IGNORECASE)
+_WEIGHTS_NEAR: Final = re.compile(
+    r"\b(?:weights?|checkpoint|model)\b|\bis $|\bare $", re.IGNORECASE
+)
+_CAPACITY_NEAR: Final = re.compile(
+    r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm|pcie)",
+    re.IGNORECASE,
+)
+_WEIGHTS_AFTER: Final = re.compile(r"\W{0,2}(?:of )?(?:\w+[- ])?weights?\b", re.IGNORECASE)
+_PARTING: Final = re.compile(r"[,;()|]| and | plus |\. ")
+_LINK: Final = re.compile(
+    r"\b(?:pcie|nvlink|link|nic|wire|disk|ssd|nvme|network|ethernet|infiniband|system ram|ddr|host|interconnect|bus bandwidth|all-reduce|usb|read from)\b",
+    re.IGNORECASE,
+)
+_REACH: Final = 28
+
+
+def frame_of(text: str) -> Frame:
+    """What one sentence, heading or cell states."""
+    if not any(char.isdigit() for char in text):
+        regime = parse_context(text) if len(text) < 400 else None
+        return Frame() if regime is None else Frame(batch=regime.batch, phase=regime.phase)
+    regime = parse_context(text)
+    sizes = sizes_of(text)
+    one_size = _one_size(text, sizes)
+    bits = widths_of(text)
+    weight_bytes, kv_bytes, bandwidth = _amounts(text)
+    devices = regime.devices
+    hardware = _device(regime.hardware) if regime.hardware else None
+    return Frame(
+        batch=regime.batch,
+        context=regime.context_tokens or regime.prompt_tokens or _context_of(text),
+        phase=regime.phase,
+        hardware=hardware,
+        devices=devices,
+        bandwidth_gbs=bandwidth,
+        parameters=one_size[0],
+        active_parameters=one_size[1],
+        weight_bits=bits.pop() if len(bits) == 1 else None,
+        weight_bytes=weight_bytes,
+        kv_bytes=kv_bytes,
+        tokens_per_pass=regime.tokens_per_pass,
+        acceptance=regime.acceptance,
+    )
+
+
+def _one_size(
+    text: str, sizes: list[tuple[float, float | None]]
+) -> tuple[float | None, float | None]:
+    """The model that a sentence is about, where all its sizes agree.
+
+    "30B" is "30B-A3B" again, and its 3B are no model of their own.
+    """
+    active = {part for _, part in sizes if part is not None}
+    if stated := _ACTIVE_OF.search(text):
+        active.add(float(stated[1]) * 1e9)
+    whole = {size for size, _ in sizes} - active
+    if len(whole) != 1:
+        return None, None
+    return whole.pop(), active.pop() if len(active) == 1 else None
+
+
+_ACTIVE_OF: Final = re.compile(
+    r"\b(\d+(?:\.\d+)?)B (?:of (?:the|its) \d+(?:\.\d+)?B )?(?:parameters |params )?(?:are |is )?(?:active|activated)\b",
+    re.IGNORECASE,
+)
+_TOKENS: Final = re.compile(
+    r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s?([kKM])?[- ]tokens?\b(?! ?(?:/|per\b|a second|each))",
+    re.IGNORECASE,
+)
+
+
+def _context_of(text: str) -> int | None:
+    """A length in tokens that no other word names: "200-token chats", "at 64K tokens"."""
+    found = set()
+    for match in _TOKENS.finditer(text):
+        number = float(match[1].replace(",", ""))
+        suffix = (match[2] or "").lower()
+        scale = {"": 1.0, "k": 1024.0, "m": 1024.0**2}[suffix]
+        after = text[match.end() : match.end() + 24].lower()
+        if number * scale >= 16 and not after.startswith(
+            (" accepted", " drafted", " in flight", " of output")
+        ):
+            found.add(round(number * scale))
+    return found.pop() if len(found) == 1 else None
+
+
+@lru_cache(maxsize=512)
+def _device(name: str) -> str | None:
+    _, match = parse_hardware(name)
+    if not match.found:
+        return None
+    rates = {device(candidate).bandwidth_gbs for candidate in match.candidates}
+    return (
+        max(match.candidates, key=lambda candidate: device(candidate).bandwidth_gbs)
+        if rates
+        else None
+    )
+
+
+def _amounts(text: str) -> tuple[float | None, float | None, float | None]:
+    """Bytes of weights, bytes of cache and bandwidth in a sentence, where there is one of each."""
+    weights: set[float] = set()
+    cache: set[float] = set()
+    rates: set[float] = set()
+    for found in scan(text):
+        quantity = found.quantity
+        if quantity.low != quantity.high or found.before is not None:
+            continue
+        before, after = _segment(text, found.start, found.end)
+        if quantity.dimension is Dimension.BANDWIDTH and quantity.value >= 5e9:
+            if not _LINK.search(before) and not _LINK.search(after):
+                rates.add(quantity.value / 1e9)
+        elif quantity.dimension is Dimension.BYTES and quantity.value >= 1e8:
+            if _CAPACITY_NEAR.match(after):
+                continue
+            cached = _KV_BEFORE.search(after[:18]) or _KV_BEFORE.search(before)
+            named = _WEIGHTS_AFTER.match(after)
+            if named or (not cached and _WEIGHTS_NEAR.search(before)):
+                weights.add(quantity.value)
+            elif cached:
+                cache.add(quantity.value)
+    return _only(weights), _only(cache), _only(rates)
+
+
+def _segment(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands before and after an amount, up to the next sign that parts words."""
+    before = text[max(0, start - _REACH) : start]
+    after = text[end : end + _REACH]
+    return _PARTING.split(before)[-1], _PARTING.split(after)[0]
+
+
+def _only(values: set[float]) -> float | None:
+    return next(iter(values)) if len(values) == 1 else None
+
+
+_OWN_BLOCK: Final = frozenset({"kv_bytes", "tokens_per_pass", "acceptance", "phase"})
+"""What holds for its own block alone."""
+
+
+class Memory:
+    """What a document has stated so far; a fact stated twice and differently is forgotten."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._stated: dict[str, object] = {}
+        self._disputed: set[str] = set()
+
+    def learn(self, frames: Iterable[Frame]) -> None:
+        """Take in what frames state."""
+        for frame in frames:
+            for item in fields(Frame):
+                value = getattr(frame, item.name)
+                if value is None or item.name in self._disputed or item.name in _OWN_BLOCK:
+                    continue
+                known = self._stated.setdefault(item.name, value)
+                if known != value:
+                    del self._stated[item.name]
+                    self._disputed.add(item.name)
+
+    def frame(self) -> Frame:
+        """What still holds for the whole document."""
+        return Frame(**self._stated)  # type: ignore[arg-type]

@@ -1,0 +1,399 @@
+"""From blocks to statements: each effect with the lever it is ascribed to and its regime.
+
+The lever is looked for near by: in the clause, its sentence, the sentences before it, then in the
+row, lead-in and headings. Among the levers of one place the more specific counts: masked heads
+before pruning, an attention kernel before the TFLOPS it reaches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from advisor.prose.blocks import Block, BlockKind, Page
+from advisor.prose.effects import Effect, effects_of
+from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
+from advisor.prose.lexicon import LEVERS, terms
+from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.sentences import Clause, Sentence, sentences_of
+from advisor.prose.status import is_past, status_of
+from advisor.prose.tagging import names, tags_of, words_of
+
+_LONGEST_SENTENCE: Final = 1500
+_MOST_CLAUSES: Final = 60
+_LONGEST_BLOCK: Final = 40_000
+"""Beyond these it is no prose that a person wrote to be read, and is left alone."""
+_BACK: Final = 3
+"""Sentences before the own one that a statement may rest on."""
+
+_CONCLUDING: Final = frozenset(
+    ["so", "hence", "thus", "therefore", "thereby", "which", "accordingly"]
+)
+_POINTING: Final = frozenset(
+    [
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "they",
+        "such",
+        "same",
+        "so",
+        "therefore",
+        "thus",
+        "hence",
+        "both",
+        "accordingly",
+        "we",
+        "you",
+        "i",
+        "our",
+        "your",
+        "his",
+        "her",
+        "their",
+        "user",
+        "users",
+        "each",
+        "every",
+        "one",
+        "everyone",
+        "everybody",
+        "all",
+        "expect",
+        "expected",
+        "target",
+        "goal",
+        "result",
+    ]
+)
+_CONTRAST: Final = re.compile(r"[ ,](?:not|rather than|instead of|unlike|never)\b", re.IGNORECASE)
+
+PRECEDENCE: Final = (
+    "MASKED_HEADS", "S24", "ACTQ", "ATTN", "SPEC", "KVQ", "CAPACITY", "TP", "PP", "BATCH",
+    "PREFIX", "PRUNE", "LAYERS", "MATMUL", "PEAK", "LOWRANK", "MOE", "GQA", "GRAPHS", "OFFLOAD",
+    "DISTILL", "QUANT", "FLOPS", "HARDWARE",
+)  # fmt: skip
+"""Levers from the most specific to the least."""
+_WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"})
+"""Levers that a text often only mentions: they count where nothing else is near."""
+
+
+def statements_of(page: Page) -> tuple[Statement, ...]:
+    """Every statement of a document, in order."""
+    memory = Memory()
+    found: list[Statement] = []
+    for block in page.blocks:
+        if len(block.text) > _LONGEST_BLOCK:
+            continue
+        reader = _BlockReader(block, memory.frame())
+        if block.kind is not BlockKind.HEADING:
+            found.extend(reader.statements())
+        memory.learn(reader.frames)
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def tag_names(text: str) -> frozenset[str]:
+    """The kinds of terms in a short text."""
+    if len(text) > _LONGEST_SENTENCE:
+        return frozenset()
+    return _with_heads(names(tags_of(text, words_of(text), terms())))
+
+
+def _with_heads(found: frozenset[str]) -> frozenset[str]:
+    """Heads count as masked where the same words mask something; parts that are taken, as gone."""
+    if "HEADS" in found and "MASK" in found:
+        found |= {"MASKED_HEADS"}
+    if "REMOVE" in found and "PART" in found:
+        found |= {"REMOVED"}
+    return found
+
+
+class _BlockReader:
+    """Reads one block."""
+
+    def __init__(self, block: Block, outer: Frame) -> None:
+        self.block = block
+        self.outer = outer
+        self.sentences = sentences_of(block.text)
+        self.frames = [self._frame(sentence) for sentence in self.sentences]
+        self.names = [_with_heads(sentence.names) for sentence in self.sentences]
+
+    def _frame(self, sentence: Sentence) -> Frame:
+        if len(sentence.text) > _LONGEST_SENTENCE:
+            return NOTHING
+        return frame_of(sentence.text)
+
+    def statements(self) -> Iterable[Statement]:
+        earlier: list[tuple[Phase, float | None, float | None]] = []
+        for index, sentence in enumerate(self.sentences):
+            if len(sentence.text) > _LONGEST_SENTENCE or len(sentence.clauses) > _MOST_CLAUSES:
+                continue
+            for clause, effect in effects_of(self.block, sentence):
+                statement = self._statement(index, sentence, clause, effect, tuple(earlier[-4:]))
+                yield statement
+                if statement.kind in {Kind.GAIN, Kind.FIGURE}:
+                    earlier.append((statement.phase, statement.speedup, statement.tpot_ms))
+
+    def _statement(
+        self,
+        index: int,
+        sentence: Sentence,
+        clause: Clause,
+        effect: Effect,
+        earlier: tuple[tuple[Phase, float | None, float | None], ...],
+    ) -> Statement:
+        block = self.block
+        status = status_of(block, self.sentences, index, clause, effect.start)
+        own = _with_heads(names(clause.tags))
+        kind = effect.kind
+        if kind is Kind.GAIN and status is Status.DENIED:
+            kind = Kind.NO_GAIN
+        before = self.names[max(0, index - _BACK) : index]
+        after = self.names[index + 1 : index + 2]
+        labels = self._labels()
+        nearby = frozenset().union(*before, self.names[index], *after, *labels[:1])
+        around = nearby.union(*labels)
+        phase, phase_reach = self._phase(
+            index, clause, self._before_not(clause, effect, own), effect, labels
+        )
+        if (status is Status.ASSERTED and is_past(sentence, clause) and "HOPED" not in own) or (
+            status is Status.ASSERTED and "MEASURED" in own and "HOPED" not in own
+        ):
+            status = Status.MEASURED
+        frame = self._frames(index)
+        cause, reach = self._cause(index, own, labels)
+        return Statement(
+            kind=kind,
+            span=block.body.span(clause.start, clause.end),
+            text=block.text[clause.start : clause.end],
+            status=status,
+            phase=phase,
+            phase_reach=phase_reach,
+            cause=cause,
+            reach=reach,
+            is_linked=self._is_linked(sentence, clause),
+            speedup=effect.speedup,
+            tpot_ms=effect.tpot_ms,
+            earlier=earlier,
+            is_aggregate=effect.is_aggregate or self._is_aggregate(clause, effect),
+            is_single=effect.is_single or self._is_single(index, clause, effect, labels),
+            clause=own,
+            sentence=self.names[index],
+            nearby=nearby,
+            around=around,
+            frame=frame,
+            context_text=block.text[self.sentences[max(0, index - _BACK)].start : sentence.end],
+            opener=clause.opener,
+            sentence_text=sentence.text,
+            table=self._table(),
+        )
+
+    def _before_not(self, clause: Clause, effect: Effect, own: frozenset[str]) -> frozenset[str]:
+        """Kinds of terms in the clause, without what it contrasts itself with."""
+        match = _CONTRAST.search(self.block.text, effect.end, clause.end)
+        if match is None:
+            return own
+        return _with_heads(names(tag for tag in clause.tags if tag.start < match.start()))
+
+    def _table(self) -> tuple[tuple[str, ...], tuple[str, ...], int] | None:
+        block = self.block
+        if block.kind is not BlockKind.CELL or block.column not in block.columns:
+            return None
+        return block.columns, block.cells, block.columns.index(block.column)
+
+    def _labels(self) -> list[frozenset[str]]:
+        """Kinds of terms in the row and column, the lead-in and the headings."""
+        block = self.block
+        found = []
+        if block.kind is BlockKind.CELL:
+            row = " | ".join(block.cells)
+            found.append(tag_names(f"{block.column} | {row}"))
+        found.append(tag_names(block.lead_in))
+        found.extend(tag_names(title) for title in block.headings)
+        return found
+
+    def _frames(self, index: int) -> Frame:
+        frame = self.frames[index]
+        if self.block.kind is BlockKind.CELL:
+            frame = frame.over(row_frame(self.block))
+        for earlier in range(index - 1, max(-1, index - 1 - 2 * _BACK), -1):
+            frame = frame.over(self.frames[earlier])
+        block = self.block
+        if block.kind is BlockKind.CELL:
+            frame = frame.over(_label_frame(f"{block.row}")).over(_label_frame(block.column))
+        frame = frame.over(_label_frame(block.lead_in))
+        for title in reversed(block.headings):
+            frame = frame.over(_label_frame(title))
+        return frame.over(self.outer)
+
+    def _phase(
+        self,
+        index: int,
+        clause: Clause,
+        own: frozenset[str],
+        effect: Effect,
+        labels: Sequence[frozenset[str]],
+    ) -> tuple[Phase, int]:
+        """The phase by the nearest words that say one."""
+        if effect.is_prefill:
+            return Phase.PREFILL, 0
+        if effect.kind is Kind.BOUND:
+            for tag in reversed(clause.tags):
+                if tag.start < effect.start and tag.name in {
+                    "PREFILL",
+                    "DECODE",
+                    "SINGLE",
+                    "TRAINING",
+                }:
+                    return _phase_of(frozenset({tag.name})), 0
+        sentence = self.names[index]
+        previous = self.names[max(0, index - _BACK) : index]
+        places = [(own, 0), (sentence, 1), *((place, 2) for place in reversed(previous)),
+                  *((place, 4) for place in labels)]  # fmt: skip
+        for place, reach in places:
+            known = _phase_of(place)
+            if known is not Phase.UNKNOWN:
+                return known, reach
+        for place, reach in places:
+            if "TOKENS" in place:
+                return Phase.DECODE, reach
+        return Phase.UNKNOWN, 0
+
+    def _is_aggregate(self, clause: Clause, effect: Effect) -> bool:
+        """Whether a clause, or the column of a cell, counts the tokens of all users."""
+        if self.block.kind is BlockKind.CELL:
+            column = tag_names(self.block.column)
+            return "AGGREGATE" in column and "SINGLE" not in column
+        nearest = _nearest(clause, effect, ("AGGREGATE", "SINGLE"))
+        return nearest == "AGGREGATE"
+
+    def _is_single(
+        self,
+        index: int,
+        clause: Clause,
+        effect: Effect,
+        labels: Sequence[frozenset[str]],
+    ) -> bool:
+        """Whether the tokens of one user are meant, by the nearest words that say it."""
+        nearest = _nearest(clause, effect, ("AGGREGATE", "SINGLE"))
+        if nearest is not None:
+            return nearest == "SINGLE"
+        for place in (self.names[index], *reversed(self.names[max(0, index - _BACK) : index])):
+            if "SINGLE" in place:
+                return True
+            if "LARGE_BATCH" in place:
+                return False
+        return any("SINGLE" in place for place in labels) or self._frames(index).batch == 1
+
+    def _cause(
+        self, index: int, own: frozenset[str], labels: Sequence[frozenset[str]]
+    ) -> tuple[str | None, int]:
+        """The lever that a clause is about, and how far away it stands."""
+        sentence = self.names[index]
+        if "S24" in sentence:
+            return "S24", 0 if "S24" in own else 1
+        if "MASK" in sentence and any(
+            "HEADS" in names_before for names_before in self.names[max(0, index - 2) : index]
+        ):
+            return "MASKED_HEADS", 1
+        places = [(own, 0), (sentence, 1)]
+        earlier = list(reversed(self.names[max(0, index - _BACK) : index]))
+        places.extend((place, 3 if back else 2) for back, place in enumerate(earlier))
+        places.extend((place, 4) for place in labels)
+        weak: tuple[str | None, int] = (None, 0)
+        for place, reach in places:
+            for lever in PRECEDENCE:
+                if lever in place:
+                    if lever not in _WEAK:
+                        if weak[0] == "QUANT" and weak[1] == 0 and reach >= 2 and lever != "PRUNE":
+                            return weak
+                        return lever, reach
+                    if weak[0] is None:
+                        weak = lever, reach
+        return weak
+
+    def _is_linked(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether a clause points back at what was said before its sentence, or states a target."""
+        if clause.opener in _CONCLUDING:
+            return True
+        words = [w.folded for w in sentence.words if w.start >= clause.start][:6]
+        if not _POINTING.isdisjoint(words):
+            return True
+        if not sentence.names.isdisjoint({"DENSE", "MASK"}):
+            return True
+        return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
+
+
+def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None:
+    """Which of some kinds of terms stands nearest to an effect in its clause."""
+    found = [
+        (max(tag.start - effect.end, effect.start - tag.end, 0), tag.name)
+        for tag in clause.tags
+        if tag.name in kinds
+    ]
+    return min(found)[1] if found else None
+
+
+_BATCH_COLUMN: Final = re.compile(
+    r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs|max_batch_size|clients)\b",
+    re.IGNORECASE,
+)
+_BYTES_COLUMN: Final = re.compile(
+    r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes", re.IGNORECASE
+)
+_GIGABYTES: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s?GB\s*")
+_INTEGER: Final = re.compile(r"\s*(\d[\d,]*)\s*")
+
+
+def row_frame(block: Block) -> Frame:
+    """What the cells of a row state by the headers of their columns."""
+    batch: int | None = None
+    weights: float | None = None
+    cache: float | None = None
+    whole: float | None = None
+    for header, cell in zip(block.columns, block.cells, strict=False):
+        if _BATCH_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
+            batch = int(count[1].replace(",", ""))
+        size = _GIGABYTES.fullmatch(cell)
+        if size is None:
+            continue
+        value = float(size[1]) * 1e9
+        if _BYTES_COLUMN.search(header):
+            whole = value
+        elif re.search(r"\b(?:kv|cache)\b", header, re.IGNORECASE):
+            cache = value
+        elif re.search(r"\bweights?\b", header, re.IGNORECASE):
+            weights = value
+    if whole is not None:
+        return Frame(batch=batch, weight_bytes=whole, kv_bytes=0.0)
+    return Frame(batch=batch, weight_bytes=weights, kv_bytes=cache)
+
+
+@lru_cache(maxsize=512)
+def _label_frame(text: str) -> Frame:
+    if not text or len(text) > _LONGEST_SENTENCE:
+        return NOTHING
+    frame = NOTHING
+    for sentence in reversed(sentences_of(text)):
+        frame = frame.over(frame_of(sentence.text))
+    return frame
+
+
+def _phase_of(place: frozenset[str]) -> Phase:
+    if "TRAINING" in place and "DECODE" not in place:
+        return Phase.TRAINING
+    if "OTHER_MODEL" in place:
+        return Phase.OTHER
+    if "PREFILL" in place and "DECODE" not in place:
+        return Phase.PREFILL
+    if not place.isdisjoint({"DECODE", "SINGLE"}):
+        return Phase.DECODE
+    return Phase.UNKNOWN
+
+
+LEVER_NAMES: Final = frozenset(LEVERS)

@@ -1,0 +1,190 @@
+"""Sentences and clauses of a block, by their punctuation and connectives.
+
+A full stop ends a sentence where a capital, a digit or a quotation follows and no abbreviation
+stands before it. A clause ends at a semicolon, colon or dash, and before "so", "which", "because"
+and their kind: what is concluded and what it is concluded from are different clauses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from advisor.prose.lexicon import terms
+from advisor.prose.tagging import Tag, Word, tags_of, words_of
+
+_STOP: Final = re.compile(r"[.!?]+[\"'”’»)\]]?[\"'”’»)\]]?(?=\s|$)")
+_OPENS: Final = re.compile(r"\s*(?:[A-Z0-9\"'“”‘«(\[`~>+-]|[^\x00-\x7f]|$)")
+_ABBREVIATIONS: Final = frozenset(
+    [
+        "e.g",
+        "i.e",
+        "vs",
+        "etc",
+        "approx",
+        "fig",
+        "no",
+        "cf",
+        "resp",
+        "ca",
+        "eq",
+        "sec",
+        "al",
+        "incl",
+        "excl",
+        "max",
+        "min",
+        "avg",
+    ]
+)
+_BREAK: Final = re.compile(
+    r"[;:]\s|\s[–—-]{1,2}\s|[()]|,?\s(?:i\.e\.,?|that is,|which means|meaning)\s|,\s"
+)
+_CONNECTIVES: Final = frozenset(
+    [
+        "so",
+        "hence",
+        "thus",
+        "therefore",
+        "thereby",
+        "which",
+        "because",
+        "since",
+        "but",
+        "yet",
+        "while",
+        "whereas",
+        "although",
+        "though",
+        "whence",
+        "whereby",
+        "accordingly",
+    ]
+)
+_ANYWHERE: Final = frozenset(
+    ["because", "since", "although", "whereas", "thanks", "hence", "therefore", "but"]
+)
+_ALL_BUT: Final = ("nothing", "anything", "all", "none", "anything")
+_SO_NOT: Final = frozenset(["far", "that", "many", "much", "long", "called", "few", "little"])
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence; offsets in the block's text."""
+
+    start: int
+    end: int
+    opener: str
+    """The connective it begins with, or the sign before it."""
+    tags: tuple[Tag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a block; offsets in the block's text."""
+
+    start: int
+    end: int
+    text: str
+    words: tuple[Word, ...]
+    """Offsets in the block's text, as those of tags."""
+    tags: tuple[Tag, ...]
+    clauses: tuple[Clause, ...]
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks."""
+        return self.text.rstrip(" \"'”’)]").endswith("?")
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The kinds of terms in it."""
+        return frozenset(tag.name for tag in self.tags)
+
+
+def sentences_of(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text in order."""
+    return tuple(_sentence(text, start, end) for start, end in _bounds(text))
+
+
+def _bounds(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in _STOP.finditer(text):
+        end = match.end()
+        if match[0][0] == "." and _abbreviated(text, match.start()):
+            continue
+        if _OPENS.match(text, end) is None:
+            continue
+        if text[start:end].strip():
+            yield _trimmed(text, start, end)
+        start = end
+    if text[start:].strip():
+        yield _trimmed(text, start, len(text))
+
+
+def _abbreviated(text: str, stop: int) -> bool:
+    begin = max(text.rfind(" ", max(0, stop - 12), stop), text.rfind("(", max(0, stop - 12), stop))
+    word = text[begin + 1 : stop].lower()
+    return (
+        word in _ABBREVIATIONS
+        or (len(word) == 1 and word.isalpha())
+        or (word.isdigit() and (begin <= 0))
+    )
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _sentence(text: str, start: int, end: int) -> Sentence:
+    part = text[start:end]
+    words = [Word(w.folded, w.start + start, w.end + start) for w in words_of(part)]
+    tags = tags_of(text, words, terms())
+    clauses = tuple(_clauses(text, start, end, words, tags))
+    return Sentence(start, end, part, tuple(words), tuple(tags), clauses)
+
+
+def _clauses(
+    text: str, start: int, end: int, words: list[Word], tags: list[Tag]
+) -> Iterator[Clause]:
+    cuts: dict[int, str] = {start: ""}
+    for match in _BREAK.finditer(text, start, end):
+        sign = match[0].strip() or match[0]
+        if sign != ",":
+            cuts[match.end()] = sign
+    for index, word in enumerate(words):
+        if word.folded not in _CONNECTIVES and word.folded not in _ANYWHERE:
+            continue
+        after = words[index + 1].folded if index + 1 < len(words) else ""
+        if word.folded == "so" and after in _SO_NOT:
+            continue
+        before = text[max(start, word.start - 12) : word.start].rstrip()
+        if word.folded == "but" and before.lower().endswith(_ALL_BUT):
+            continue
+        before = before[-1:]
+        if before in {",", ";", ":", "(", "."} or word.folded in _ANYWHERE or word.folded == "so":
+            if word.folded == "since" and after[:1].isdigit():
+                continue
+            cuts.pop(word.start, None)
+            cuts[word.start] = word.folded
+    places = sorted(cuts)
+    at = 0
+    for index, begin in enumerate(places):
+        stop = places[index + 1] if index + 1 < len(places) else end
+        first, last = _trimmed(text, begin, stop)
+        while last > first and text[last - 1] in ",;:(–—- ":
+            last -= 1
+        if last <= first:
+            continue
+        own = []
+        while at < len(tags) and tags[at].start < stop:
+            if tags[at].start >= begin:
+                own.append(tags[at])
+            at += 1
+        yield Clause(first, last, cuts[begin], tuple(own))

@@ -1,0 +1,169 @@
+"""Statements of a text with the physics that they can be held against.
+
+A floor rests on what the text itself gives: bytes of the weights (stated, or parameters times the
+width of their format), bandwidth (stated, or of the named device). What is missing stays missing;
+nothing is assumed, so a statement without its operands is not judged by numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from advisor.finding import Confidence, ErrorClass, Number
+from advisor.prose.model import Kind, Phase, Statement, Status
+
+if TYPE_CHECKING:
+    from advisor.prose.frame import Frame
+
+LARGE_BATCH: Final = 32
+"""From here on a step may be compute-bound, and a gain of all users may be meant."""
+NO_DECODE: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
+_ROUNDING: Final = 0.93
+"""Names round sizes, and the table of input embeddings is not read."""
+_LABELS: Final = 4
+"""The reach of row, column, lead-in and headings."""
+
+
+class Floor(NamedTuple):
+    """The least time of a step by the figures of a text."""
+
+    weight_bytes: float
+    kv_bytes: float
+    bandwidth_gbs: float
+    """Of all devices together."""
+
+    @property
+    def ms(self) -> float:
+        """Bytes over bandwidth."""
+        return (self.weight_bytes + self.kv_bytes) / (self.bandwidth_gbs * 1e9) * 1e3
+
+
+class Said(NamedTuple):
+    """A statement of a text, and the first of those about the same words."""
+
+    group: int
+    statement: Statement
+    floor: Floor | None
+
+    def has(self, pattern: str) -> bool:
+        """Whether the sentence, or what it rests on before it, says something."""
+        return re.search(pattern, self.statement.context_text, re.IGNORECASE) is not None
+
+    def says(self, pattern: str) -> bool:
+        """Whether the sentence says something."""
+        return re.search(pattern, self.statement.sentence_text, re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is wrong with a statement."""
+
+    message: str
+    confidence: Confidence
+    error_class: ErrorClass | None = None
+    numbers: Mapping[str, Number] = field(default_factory=lambda: MappingProxyType({}))
+
+
+Judge = Callable[[Said], Wrong | None]
+
+
+def say(statements: Iterable[Statement]) -> tuple[Said, ...]:
+    """Every statement with its floor."""
+    first: dict[tuple[int, int], int] = {}
+    return tuple(
+        Said(first.setdefault(statement.span, index), statement, floor_of(statement.frame))
+        for index, statement in enumerate(statements)
+    )
+
+
+def floor_of(frame: Frame) -> Floor | None:
+    """The floor of a frame; None where an operand is missing."""
+    bandwidth = frame.bandwidth_gbs
+    if bandwidth is None and frame.hardware is not None:
+        from advisor.catalog.hardware import device  # noqa: PLC0415 - only documents pay for it
+
+        bandwidth = device(frame.hardware).bandwidth_gbs
+    if bandwidth is None:
+        return None
+    weights = frame.weight_bytes
+    if weights is None and frame.weight_bits is not None:
+        count = frame.active_parameters or frame.parameters
+        weights = count * frame.weight_bits / 8.0 * _ROUNDING if count is not None else None
+    if weights is None:
+        return None
+    return Floor(weights, frame.kv_bytes or 0.0, bandwidth * (frame.devices or 1))
+
+
+def confidence_of(statement: Statement) -> Confidence | None:
+    """How sure it is that the text asserts it; None where it does not."""
+    if statement.status is Status.ASSERTED:
+        return Confidence.HIGH
+    return Confidence.MEDIUM if statement.status is Status.HEDGED else None
+
+
+def is_small_batch(statement: Statement) -> bool:
+    """Whether nothing near says that many sequences share a step."""
+    batch = statement.frame.batch
+    if batch is not None and batch >= LARGE_BATCH:
+        return False
+    return statement.is_single or "LARGE_BATCH" not in statement.nearby
+
+
+def gain(said: Said, cause: str) -> Confidence | None:
+    """How sure it is that faster decode at small batch is ascribed to a lever."""
+    return decode_gain(said) if said.statement.cause == cause else None
+
+
+def decode_gain(said: Said) -> Confidence | None:
+    """How sure it is that faster decode at small batch is promised."""
+    statement = said.statement
+    if statement.kind is not Kind.GAIN or statement.phase is not Phase.DECODE:
+        return None
+    if is_unlinked(statement) or (statement.is_aggregate and not statement.is_single):
+        return None
+    if not is_small_batch(statement):
+        return None
+    return in_sight(statement, confidence_of(statement))
+
+
+def is_unlinked(statement: Statement) -> bool:
+    """Whether the lever stands too far away for the clause to be about it."""
+    return statement.reach == _LABELS - 1 and not statement.is_linked
+
+
+def in_sight(statement: Statement, sure: Confidence | None) -> Confidence | None:
+    """Less sure where only a heading or a lead-in says that decode is meant."""
+    if sure is Confidence.HIGH and statement.phase_reach >= _LABELS and not statement.is_single:
+        return Confidence.MEDIUM
+    return sure
+
+
+def carries_over(said: Said) -> bool:
+    """Whether a gain in prefill is carried over to decode."""
+    statement = said.statement
+    before = [phase for phase, _, _ in statement.earlier if phase is Phase.PREFILL]
+    if not before or statement.cause not in {
+        None, "ATTN", "PREFIX", "MATMUL", "PEAK", "GRAPHS", "DISTILL",
+    }:  # fmt: skip
+        return False
+    own = statement.clause
+    about_decode = not own.isdisjoint({"DECODE", "SINGLE"}) and "PREFILL" not in own
+    pointing = "TRANSFER" in own or re.search(
+        r"\b(?:accordingly|too|as well|same|likewise|also|inherit\w*)\b",
+        statement.text,
+        re.IGNORECASE,
+    )
+    return about_decode and bool(pointing) and not said.has(r"fp8|w8a8|layers (?:removed|dropped)")
+
+
+def claimed(statement: Statement) -> str:
+    """The figure that a statement claims, for a message: "1.5x", "8.3 ms per token", or nothing."""
+    if statement.speedup is not None and statement.kind is Kind.GAIN:
+        return f"{statement.speedup:.3g}x"
+    if statement.tpot_ms is not None:
+        return f"{statement.tpot_ms:.3g} ms per token"
+    return ""

@@ -1,0 +1,118 @@
+"""## What it does
+Flags a text that leaves the KV cache out of decode at long context: "the cache can be neglected at
+128K", or a rate at long context that only the weights allow.
+
+## Why is this bad
+Every token reads the whole cache of its sequence: layers x KV heads x head size x 2 x bytes, times
+the tokens before it. For an 8B with 8 KV heads in 16 bits that is 131 KB a token: 13 GB at 100K,
+as much as its weights.
+
+## Instead
+Add the cache to the bytes of a step; cut it by GQA, MLA, windows, fewer bits or eviction.
+
+## When this rule is wrong
+For models with constant state (Mamba, RWKV), sliding windows or latent attention, whose cache is small:
+name them. At short context the cache does count little, and the rule is silent.
+
+## References
+- Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
+- Ainslie et al.: GQA: https://arxiv.org/abs/2305.13245
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.audit import Audit
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.prose.model import Kind, Phase, Status
+from advisor.rule import PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of
+
+RULE = Rule(
+    code="KV002",
+    name="kv-ignored",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.KV_IGNORED,
+    about=(PROSE,),
+    flagged=(
+        """\
+«At 128K tokens the KV cache can be neglected.» Only the weights count.
+""",
+    ),
+    passing=(
+        """\
+At 128K tokens the KV cache of the 8B is as large as its weights and cannot be ignored.
+""",
+        """\
+For prompts under 1K tokens the KV cache can be neglected.
+""",
+    ),
+)
+
+_LONG = 16_000
+"""Tokens from which on the cache of common models is no small part of a step."""
+_LONG_RATE = 32_000
+_OTHER_STATE = r"mamba|linear attention|state[- ]space|sliding|\bwindow|\brnn|rwkv|\bmla\b|latent|\bbelow\b|\bunder\b|\bif\b"
+_KV_BYTES_PER_TOKEN = 131_072
+"""Of an 8B with 32 layers and 8 KV heads of 128 in 16 bits: 32 x 8 x 128 x 2 x 2."""
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Decode at long context without its cache."""
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="every token reads the whole cache of its sequence",
+        instead="add the cache to the bytes of a step: layers x KV heads x head size x 2 x bytes x context",
+    )
+
+
+def _judge(said: Said) -> Wrong | None:
+    statement = said.statement
+    if statement.phase in NO_DECODE or said.has(_OTHER_STATE):
+        return None
+    context = statement.frame.context or 0
+    sure = confidence_of(statement)
+    denied_loss = (
+        statement.kind is Kind.LOSS
+        and statement.status is Status.DENIED
+        and statement.phase is Phase.DECODE
+        and context >= _LONG
+        and not said.has(r"\?")
+        and said.says(r"context|tokens|prompt")
+    )
+    if denied_loss:
+        sure = Confidence.HIGH
+    elif sure is None or not (_is_ignored(said, context) or _is_rate(said, context)):
+        return None
+    length = context or 128_000
+    size = _KV_BYTES_PER_TOKEN * length / 1e9
+    return Wrong(
+        f"at {length:,} tokens the cache of an 8B with 8 KV heads is {size:.1f} GB in 16 bits,"
+        " read for every token beside 15 GB of weights",
+        sure,
+        numbers={"context_tokens": length, "kv_bytes_of_an_8b": _KV_BYTES_PER_TOKEN * length},
+    )
+
+
+def _is_ignored(said: Said, context: int) -> bool:
+    statement = said.statement
+    if statement.kind is not Kind.KV_IGNORED or "SHORT" in statement.sentence:
+        return False
+    long = context >= _LONG or "LONG" in statement.sentence
+    return long and (
+        "KV" in statement.clause or said.says(r"context|prompt|sequence|length|weights|parameters")
+    )
+
+
+def _is_rate(said: Said, context: int) -> bool:
+    """A rate at long context that the weights alone would nearly allow."""
+    statement, floor = said.statement, said.floor
+    if statement.kind is not Kind.FIGURE or floor is None or statement.tpot_ms is None:
+        return False
+    if floor.kv_bytes or context < _LONG_RATE or "SPEC" in statement.nearby:
+        return False
+    return statement.phase is Phase.DECODE and statement.tpot_ms < 1.25 * floor.ms

@@ -1,0 +1,115 @@
+"""## What it does
+Flags 2:4 sparsity through kernels made for large products (cuSPARSELt,
+`to_sparse_semi_structured`), proposed for the few rows of a decode step.
+
+## Why is this bad
+The sparse matrix units double the arithmetic that decode does not wait for, and the library pads a
+step of one row to 32 or 64: a product of 1x4096 with 4096x4096 took 0.196 ms against 0.022 ms
+dense, and decode of a 7B on an RTX 4090 got 12% slower. What 2:4 can save at small batch are bytes:
+9 of 16 bits.
+
+## Instead
+A kernel that streams the packed form at few rows (Sparse-Marlin), or dense int4, which saves more.
+
+## When this rule is wrong
+In prefill and from 64 rows on the library kernels gain. Sparse-Marlin and CUTLASS kernels with
+small tiles are not flagged. Where no kernel is named the rule asks, in strict mode.
+
+## References
+- PyTorch issue 111339, semi-structured sparsity at small M:
+  https://github.com/pytorch/pytorch/issues/111339
+- Sparse-Marlin: https://github.com/IST-DASLab/Sparse-Marlin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from advisor.alternatives import advice
+from advisor.audit import Audit
+from advisor.catalog.features import small_m_kernel
+from advisor.evidence import lever_facts, lever_numbers, promises_speed
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.levers.prune import Prune
+from advisor.rule import Rule
+from advisor.wording import factor
+
+RULE = Rule(
+    code="PRE003",
+    name="sparse24-at-small-m",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.SPARSITY_24,
+    about=("prune",),
+    flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2k}
+levers:
+  - «kind: prune»
+    pattern: "2:4"
+    storage: 2:4-packed
+    kernel: to_sparse_semi_structured
+    claim: 1.3x
+""",
+    ),
+    passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: prefill, batch: 1, context: 4k}
+levers:
+  - {kind: prune, pattern: "2:4", storage: 2:4-packed, kernel: cuSPARSELt, claim: 1.3x lower TTFT}
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2k}
+weights: int4-g128
+engine: torchao
+levers:
+  - kind: prune
+    pattern: "2:4"
+    storage: 2:4-packed
+    kernel: torchao MarlinSparseLayout
+    claim: 1.15x
+""",
+    ),
+)
+
+_ROWS: Final = 64
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """2:4 kernels for large products at a decode step's rows."""
+    for lever in audit.levers:
+        idea = lever.lever
+        rows = lever.after.ledger.tokens
+        packed = isinstance(idea, Prune) and idea.pattern == "2:4" and not idea.keeps_dense_bytes
+        if not isinstance(idea, Prune) or not packed or idea.storage is None or rows >= _ROWS:
+            continue
+        if lever.before.deployment.phase != "decode" or not promises_speed(lever):
+            continue
+        kernel = small_m_kernel(idea.kernel) if idea.kernel else None
+        if idea.kernel and (kernel is None or kernel.made_for_it):
+            continue
+        name = kernel.label if kernel is not None else "which kernel? a library one"
+        claims = lever.claim is not None and (lever.claim.speedup or 0.0) > 1.0
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"{name} pads a step of {rows} rows to 32 or 64; measured 0.11x of dense at"
+            f" 1x4096x4096, where the packed bytes alone would allow {factor(lever.byte_ratio)}",
+            why="library kernels for 2:4 are made for large products",
+            instead=advice(audit, "a kernel for few rows (Sparse-Marlin)"),
+            facts=lever_facts(lever),
+            numbers={**lever_numbers(lever), "rows": rows},
+            severity=Severity.ERROR if kernel is not None and claims else Severity.WARNING,
+            confidence=None if kernel is not None else Confidence.MEDIUM,
+        )

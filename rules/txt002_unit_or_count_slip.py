@@ -1,0 +1,110 @@
+"""## What it does
+Flags slips of units and counts that change a result: gigabits taken for gigabytes, more than the
+whole saved, a cache that grows with the square of the context.
+
+## Why is this bad
+Such a slip makes a result wrong by a factor of 8, or by the length of the context, and everything that
+is concluded from it.
+
+## Instead
+Write the unit that the figure is in, and recompute.
+
+## When this rule is wrong
+Where "Gb" is meant for gigabytes: write GB. Attention scores in prefill do grow with the square of the
+prompt; say that it is their arithmetic.
+
+## References
+- BIPM: SI brochure: https://www.bipm.org/en/publications/si-brochure
+- Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from advisor.audit import Audit
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.prose.model import Kind
+from advisor.rule import PROSE, Rule
+from advisor.said import Said, Wrong, confidence_of
+
+RULE = Rule(
+    code="TXT002",
+    name="unit-or-count-slip",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.OTHER,
+    about=(PROSE,),
+    flagged=(
+        """\
+«A 400 Gb/s link moves 20 GB in 50 ms.»
+""",
+        """\
+«The KV cache grows quadratically with the context length.»
+""",
+    ),
+    passing=(
+        """\
+A 400 Gb/s link moves 20 GB in 0.4 s.
+""",
+        """\
+The KV cache grows linearly with the context, attention FLOPs in prefill with its square.
+""",
+    ),
+)
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?) ?(?:G(?:b/s|bps|bit/s|bits/s)|gigabits?(?: per second|/s))")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
+_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s)\b")
+_CLOSE = 0.12
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Bits for bytes, more than all, and squares that are none."""
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="the figure is off by a factor, and so is what follows from it",
+        instead="write the unit that the figure is in, and recompute",
+    )
+
+
+def _judge(said: Said) -> Wrong | None:
+    statement = said.statement
+    sure = confidence_of(statement)
+    if sure is None:
+        return None
+    if statement.kind is Kind.OVER_ALL and statement.speedup is not None:
+        return Wrong(f"{100 * statement.speedup:.0f}% is more than the whole (100%)", sure)
+    if statement.kind is Kind.KV_SQUARE:
+        if said.says(
+            r"attention (?:compute|flops|cost|work|scores?)|score matrix|prefill|arithmetic"
+        ):
+            return None
+        return Wrong(
+            "the cache holds one key and one value a token, layer and KV head: 2x the context is 2x"
+            " the cache, not 4x",
+            sure,
+        )
+    return _bits_as_bytes(said, sure)
+
+
+def _bits_as_bytes(said: Said, sure: Confidence) -> Wrong | None:
+    statement = said.statement
+    rate = _RATE.search(statement.context_text)
+    if rate is None or statement.kind is not Kind.LINK:
+        return None
+    for size in _SIZE.findall(statement.context_text):
+        slipped_ms = float(size) / float(rate[1]) * 1e3
+        for number, unit in _TIME.findall(statement.text):
+            told_ms = float(number) * (1.0 if unit == "ms" else 1e3)
+            if abs(told_ms - slipped_ms) < _CLOSE * slipped_ms:
+                return Wrong(
+                    f"{size} GB are {8 * float(size):.3g} Gb: {8 * slipped_ms:,.0f} ms at {rate[1]}"
+                    f" Gb/s, not {told_ms:,.0f} ms",
+                    sure,
+                    numbers={"bytes": float(size) * 1e9, "right_ms": 8 * slipped_ms},
+                )
+    return None
