@@ -428,6 +428,64 @@ def advise(
     return Outcome(f"{audit_text(audited, style)}\n{advice_text(ranking, style)}")
 
 
+@app.command()
+def wall(
+    *,
+    model: ModelOption = None,
+    hardware: HardwareOption = None,
+    weights: WeightsOption = None,
+    kv_cache: KvCacheOption = None,
+    engine: EngineOption = None,
+    batch: BatchOption = None,
+    context: ContextOption = None,
+    tensor_parallel: TensorOption = None,
+    classes: Annotated[
+        list[str] | None, typer.Option("--class", help="Hardware class to follow; repeat for more.")
+    ] = None,
+    ridges_svg: Annotated[str | None, typer.Option(help="Write the ridges as SVG here.")] = None,
+    roofline_svg: Annotated[
+        str | None, typer.Option(help="Write the roofline as SVG here.")
+    ] = None,
+    color: Colours = "auto",
+) -> Outcome:
+    """Show the memory wall: ridge points over the years, and a model's decode on a roofline.
+
+    Example: rooflint wall --model Llama-3.1-8B --hardware H100 --roofline-svg roofline.svg
+    """
+    from advisor.reports.wall import ridges_drawing, roofline_drawing, wall_text  # noqa: PLC0415
+    from advisor.wall import CLASSES, UnknownClassError, generations, roofline_of  # noqa: PLC0415
+
+    audited = _audited(
+        model=model,
+        hardware=hardware,
+        weights=weights,
+        kv_cache=kv_cache,
+        engine=engine,
+        batch=batch,
+        context=_tokens(context),
+        tensor=tensor_parallel,
+    )
+    try:
+        rows = generations(classes or CLASSES)
+    except UnknownClassError as error:
+        raise CommandError(str(error)) from None
+    roof = roofline_of(audited.context.deployment)
+    for path, drawing in (
+        (ridges_svg, ridges_drawing(rows)),
+        (roofline_svg, roofline_drawing(roof)),
+    ):
+        if path is not None:
+            _save(path, drawing.svg())
+    return Outcome(wall_text(rows, roof, _style(color)))
+
+
+def _save(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
+
+
 def _audited(**facts: Any) -> "Audit":
     """Audit one deployment given by options; unknown names are errors of usage."""
     from advisor.audit import audit as judge  # noqa: PLC0415

@@ -19,6 +19,10 @@ CLASSES: Final = ("nvidia-hbm", "nvidia-gddr", "amd-hbm", "amd-gddr", "tpu", "ap
 """Classes whose generations the table follows unless others are asked for."""
 
 
+class UnknownClassError(ValueError):
+    """A class of hardware that no device of the catalog belongs to."""
+
+
 class Generation(NamedTuple):
     """The device of a class and year with the most bandwidth, and its ridges."""
 
@@ -33,9 +37,16 @@ def generations(classes: Iterable[str] = CLASSES) -> tuple[Generation, ...]:
 
     Ridges are of math that the device has; where a narrower format runs at the rate of a wider
     one, it has no ridge of its own.
+
+    Raises:
+        UnknownClassError: with the classes there are.
+
     """
     best: dict[tuple[str, int], Device] = {}
     wanted = tuple(classes)
+    known = sorted({device.hardware_class for device in all_devices()})
+    if unknown := [name for name in wanted if name not in known]:
+        raise UnknownClassError(f"no hardware class {unknown[0]!r}; known: {', '.join(known)}")
     for device in all_devices():
         key = (device.hardware_class, device.year)
         if device.hardware_class not in wanted or device.preliminary or not _rank(device)[1]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.cli import run
 from advisor.deployment import Deployment
 from advisor.reports.plot import Series, axis, svg, terminal
 from advisor.reports.wall import ridges_drawing, roofline_drawing
@@ -83,3 +85,14 @@ def test_any_points_can_be_drawn(points: Any, log: bool, width: int) -> None:
     assert all(len(row) <= width + 1 for row in rows)
     assert any("o" in row.partition("|")[2] for row in rows)
     ET.fromstring(svg([line], x, y, "<title>"))  # noqa: S314
+
+
+def test_the_command_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "roof.svg"
+    options = ["--model", "Qwen3-8B", "--class", "nvidia-hbm", "--roofline-svg", str(file)]
+    assert run(["wall", *options]) == 0
+    assert "H100 SXM" in capsys.readouterr().out
+    assert file.read_text().startswith("<svg")
+    assert run(["wall", "--class", "gpu"]) == 2
+    assert "nvidia-hbm" in capsys.readouterr().err
+    assert run(["wall", "--ridges-svg", str(tmp_path / "no" / "where.svg")]) == 2
