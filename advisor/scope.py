@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,9 +43,8 @@ class Scope(NamedTuple):
         if relative.startswith("../"):
             return False
         spec = _spec(patterns)
-        return spec.match_file(relative) or (
-            os.path.isdir(path) and spec.match_file(f"{relative}/")
-        )  # noqa: PTH112 - "-" and the like are no paths
+        is_match = spec.match_file(relative)
+        return is_match or (Path(path).is_dir() and spec.match_file(f"{relative}/"))
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import attrgetter
-from xml.etree import ElementTree as ET  # noqa: S405 - it is written here, never read
+from xml.etree import ElementTree as ET
 
 from advisor.checking import Checked
 from advisor.reports.formats import PageSetup

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from advisor.checking import Checked
 from advisor.finding import Confidence, Finding, Severity
-from advisor.reports.frame import Mark, excerpt
 from advisor.reports.formats import PageSetup
+from advisor.reports.frame import Mark, excerpt
 from advisor.reports.style import Style, clean, wrap
 from advisor.source import Source, Span
 
