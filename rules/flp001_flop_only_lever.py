@@ -48,7 +48,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.FLOP_CUT,
-    about=("matmul_kernel", "low_rank", "quantize", PROSE),
+    about=("matmul_kernel", "elementwise", "attention", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -122,3 +122,22 @@ def check(audit: Audit) -> Iterator[Finding]:
             facts=lever_facts(lever),
             numbers=lever_numbers(lever),
         )
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="at small batch the matrix units wait for memory",
+        instead="move fewer bytes, or make more tokens per pass over the weights",
+    )
+
+
+def _judge(said: Said) -> Wrong | None:
+    """Fewer FLOPs, and a promise for one stream."""
+    statement = said.statement
+    sure = decode_gain(said)
+    if sure is None or statement.cause != "FLOPS" or "BYTES" in statement.sentence:
+        return None
+    return Wrong(
+        "single-stream decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: fewer FLOPs"
+        " at the same bytes leave its time as it is (1.00x)",
+        sure,
+    )

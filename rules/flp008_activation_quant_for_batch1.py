@@ -1,47 +1,82 @@
 """## What it does
-Flags narrower activations (W8A8 over W8A16, A8, A4) that are to make decode at small batch faster
-while the stored weights keep their format.
+Flags narrower activations (W8A8 over W8A16, A8, A4) on the same stored weights, proposed for decode
+below the crossover batch.
 
 ## Why is this bad
-At one token the activations of a layer are some kilobytes, against hundreds of megabytes of weights.
-Narrower ones save nothing that is read from memory, and quantizing them adds a kernel per linear layer.
+The activations of one token are kilobytes, the weights gigabytes. Narrower activations double the
+rate of arithmetic that nothing waits for, and add a quantizing kernel to each linear layer.
 
 ## Instead
-Store the weights in fewer bits. Keep W8A8 and W4A4 for prefill and for large batches, where the
-matrix units are what is short.
+Store fewer bits per weight. Keep narrow activations for prefill and large batches.
 
 ## When this rule is wrong
-From 16-bit weights to W8A8 the weights shrink as well: state the format before. At a batch beyond
-the crossover arithmetic counts; state the batch.
+From the crossover batch on steps wait for arithmetic and W8A8 pays; the rule is silent where the
+model's time moves. Where the weights get narrower in the same entry, they are the lever.
 
 ## References
 - Xiao et al.: SmoothQuant: https://arxiv.org/abs/2211.10438
-- Lin et al.: QServe, W4A8KV4: https://arxiv.org/abs/2405.04532
+- Kurtic et al.: Give me BF16 or give me death: https://arxiv.org/abs/2411.02355
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from advisor.alternatives import advice
 from advisor.audit import Audit
+from advisor.evidence import (
+    arithmetic_of,
+    changes_nothing,
+    lever_facts,
+    lever_numbers,
+    promises_speed,
+    weights_read,
+)
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, gain
+from advisor.wording import size
 
 RULE = Rule(
     code="FLP008",
-    name="activation-quant-for-batch1",
+    name="activation-quant-claimed-for-batch1",
     severity=Severity.WARNING,
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.ACTIVATION_QUANT,
-    about=(PROSE,),
+    about=("quantize", PROSE),
     flagged=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+weights: fp8
+levers:
+  - {«kind: quantize», activations: fp8, claim: 1.5x tokens/s}
+""",
         """\
 The server already runs W8A16. «Moving to W8A8 makes single-user decode 1.5x faster.»
 """,
     ),
     passing=(
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+levers:
+  - {kind: quantize, weights: fp8, activations: fp8, claim: 1.5x tokens/s}
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 512, context: 256}
+weights: fp8
+levers:
+  - {kind: quantize, activations: fp8, claim: 1.3x throughput}
+""",
         """\
 Moving from W8A16 to W8A8 brings nothing for a single stream.
 """,
@@ -53,7 +88,26 @@ W8A8 instead of BF16 halves the weight bytes, so decode at batch 1 gets up to 2x
 
 
 def check(audit: Audit) -> Iterator[Finding]:
-    """Narrower activations, the same weights, and a promise for one stream."""
+    """Narrower activations where arithmetic is not waited for."""
+    for lever in audit.levers:
+        before, after = lever.before.deployment, lever.after.deployment
+        narrower = after.activations.bits < before.activations.bits
+        same = lever.before.estimate.bytes == lever.after.estimate.bytes
+        if not (narrower and same and changes_nothing(lever) and promises_speed(lever)):
+            continue
+        model, tokens = before.model, lever.before.ledger.tokens
+        moved_bytes = 2.0 * tokens * model.hidden * before.activations.bits / 8.0
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"all {weights_read(lever.after)} of weights are still read; the activations of"
+            f" {tokens} tokens are {size(moved_bytes)} a layer, and arithmetic takes"
+            f" {arithmetic_of(lever.before)}",
+            why="at one token the activations are kilobytes",
+            instead=advice(audit, "keep narrow activations for prefill and large batches"),
+            facts=lever_facts(lever),
+            numbers=lever_numbers(lever),
+        )
     yield from RULE.in_prose(
         audit,
         _judge,
