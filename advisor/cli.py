@@ -21,6 +21,7 @@ from advisor.outcome import CommandError, Outcome
 if TYPE_CHECKING:
     from advisor.audit import Audit
     from advisor.config import Configuration
+    from advisor.plan import Plan
     from advisor.reports.style import Style
 
 _USAGE_ERROR: Final = cast("type[Exception]", typer.BadParameter.__bases__[0])
@@ -174,6 +175,17 @@ def _configuration(file: str | None = None, *, isolated: bool = False) -> "Confi
         raise CommandError(str(error)) from None
 
 
+def _planned(configured: "Configuration") -> "Plan":
+    """A run as the settings alone say."""
+    from advisor.config import SettingsError  # noqa: PLC0415
+    from advisor.plan import Flags, plan  # noqa: PLC0415
+
+    try:
+        return plan(Flags(), configured)
+    except SettingsError as error:
+        raise CommandError(str(error)) from None
+
+
 def _version(*, wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version  # noqa: PLC0415
@@ -293,10 +305,9 @@ def audit(
     Example: rooflint audit proposals/prune-70b.yaml
     """
     from advisor.checking import audit_paths  # noqa: PLC0415
-    from advisor.plan import Flags, plan  # noqa: PLC0415
 
-    configured = _configuration(config, isolated=isolated)
-    audited = audit_paths(paths or ["."], plan(Flags(), configured).run)
+    planned = _planned(_configuration(config, isolated=isolated))
+    audited = audit_paths(paths or ["."], planned.run)
     if output == "json":
         from advisor.reports.machine import audits_record  # noqa: PLC0415
 
@@ -583,6 +594,33 @@ def model(
     if output == "json":
         return Outcome(model_report(facts).model_dump_json(indent=2) + "\n")
     return Outcome(model_text(facts, _style(color)))
+
+
+@app.command()
+def config(
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Files: what the settings mean for each.")
+    ] = None,
+    *,
+    file: ConfigOption = None,
+    isolated: Isolated = False,
+    output: Format = "text",
+    color: Colours = "auto",
+) -> Outcome:
+    """Show the settings that hold, and where each comes from.
+
+    Settings stand in [tool.rooflint] of pyproject.toml or in rooflint.toml, the nearest at or
+    above the working directory.
+
+    Example: rooflint config docs/proposal.yaml
+    """
+    from advisor.reports.configuration import configuration_json, configuration_text  # noqa: PLC0415
+
+    configured = _configuration(file, isolated=isolated)
+    planned = _planned(configured)
+    if output == "json":
+        return Outcome(configuration_json(configured, planned, paths or ()))
+    return Outcome(configuration_text(configured, planned, paths or (), _style(color)))
 
 
 @app.command()
