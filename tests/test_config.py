@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from advisor.config import Settings, SettingsError, find_settings
+from advisor.config import Settings, SettingsError, find_settings, read_settings
 
 
 def test_no_file_gives_the_defaults(tmp_path: Path) -> None:
@@ -46,9 +47,59 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[context]\nweights = 'int44'", "unknown number format"),
         ("fail-on = 'never'", "fail-on"),
         ("this is not toml", "cannot be read as TOML"),
+        ("per_file_ignores = {}", "did you mean 'per-file-ignores'"),
+        ("ignore = 'FLP'", 'a list of texts, such as ["FLP"]'),
+        ("[per-file-ignores]\n'docs/' = 'FLP'", 'such as ["FLP"]'),
+        ("[context]\nhardware = 'H1000'", "H100"),
+        ("[context]\nmodel = 'Lama-3.1-8B'", "Llama-3.1-8B"),
+        ("[context]\nphase = 'training'", "context.phase"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "rooflint.toml").write_text(text)
-    with pytest.raises(SettingsError, match=said.replace("(", r"\(")):
+    with pytest.raises(SettingsError, match=re.escape(said)):
         find_settings(tmp_path)
+
+
+def test_every_setting_is_read(tmp_path: Path) -> None:
+    (tmp_path / "rooflint.toml").write_text(
+        """\
+select = ["FLP"]
+ignore = ["FLP002"]
+fail-on = "info"
+strict = true
+exclude = ["drafts/"]
+no-suppress = ["CLM"]
+baseline = "known.json"
+rules = ["tools/rules"]
+[per-file-ignores]
+"docs/" = ["TXT", "kv-lever-small-share"]
+[context]
+kv-cache = "fp8"
+lm_head = "int8"
+"""
+    )
+    found = find_settings(tmp_path)
+    assert found.settings == Settings(
+        select=("FLP",),
+        ignore=("FLP002",),
+        fail_on="info",
+        strict=True,
+        exclude=("drafts/",),
+        per_file_ignores={"docs/": ("TXT", "kv-lever-small-share")},
+        no_suppress=("CLM",),
+        baseline="known.json",
+        rules=("tools/rules",),
+        context={"kv_cache": "fp8", "lm_head": "int8"},
+    )
+    assert found.given == set(Settings._fields)
+    assert found.folder == tmp_path
+
+
+def test_a_named_pyproject_must_hold_the_table(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text("[project]\nname = 'x'\n")
+    with pytest.raises(SettingsError, match=r"no \[tool.rooflint\]"):
+        read_settings(file)
+    file.write_text("[tool.rooflint]\nstrict = true\n")
+    assert read_settings(file).settings.strict
