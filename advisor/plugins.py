@@ -88,9 +88,10 @@ def _rule_of(module: ModuleType, place: str) -> LoadedRule:
         )
     if not _NAME.fullmatch(rule.name):
         raise RuleError(f"{place}: the name {rule.name!r} is not of the form two-words")
-    unknown = set(rule.about) - {*LEVERS, CLAIMS, STATEMENTS}
+    subjects = {CLAIMS, STATEMENTS, *(word for entry in entries().values() for word in entry.about)}
+    unknown = set(rule.about) - subjects - LEVERS.keys()
     if unknown or not rule.about:
-        known = ", ".join([CLAIMS, STATEMENTS, *LEVERS])
+        known = ", ".join([*sorted(subjects - LEVERS.keys()), *LEVERS])
         wrong = f"holds {min(unknown)!r}" if unknown else "is empty, so the rule never runs"
         raise RuleError(f"{place}: about {wrong}; known: {known}")
     return LoadedRule(rule, (module.__doc__ or "").strip("\n"), check)
