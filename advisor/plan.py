@@ -75,10 +75,10 @@ def plan(flags: Flags, configured: Configuration, rules: Iterable[LoadedRule] = 
         except UnknownRuleError as error:
             raise SettingsError(f"{configured.path}: {name}: {error}") from None
 
+    chosen = of_settings("select, ignore", words.chosen, settings.select, settings.ignore)
     if flags.select:
         codes = words.chosen(flags.select, flags.ignore)
     else:
-        chosen = of_settings("select, ignore", words.chosen, settings.select, settings.ignore)
         codes = chosen - words.codes(flags.ignore)
     per_file = tuple(
         (pattern, of_settings(f"per-file-ignores {pattern!r}", words.codes, ignored))
