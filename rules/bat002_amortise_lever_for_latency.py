@@ -143,8 +143,20 @@ def _throughput(lever: LeverAudit) -> str:
     return "the tokens of all users grow with more sequences in flight"
 
 
+_ALL_RATE = re.compile(
+    r"(\d[\d,]*) tok(?:en)?s?/s (?:in total|total|aggregate|overall|across|altogether|for all)"
+    r"|(?:total|aggregate|together|throughput|altogether|all users)\D{0,40}?(\d[\d,]*) "
+    r"tok(?:en)?s?/s",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"\b(\d{1,4}) (?:\w+ )?(?:users|streams|sessions|requests|clients|sequences)|batch (?:size "
+    r")?(?:of )?(\d{1,4})",
+    re.IGNORECASE,
+)
 _FEWER = (
-    r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small)\w*(?: the| a)? (?:batch|concurrency|max_num_seqs)"
+    r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small)\w*(?: the| a)? (?:batch"
+    r"|concurrency|max_num_seqs)"
     r"|fewer (?:users|requests|sequences)|at batch (?:size )?1\b|lower concurrency"
 )
 _USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients"
@@ -158,9 +170,9 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.phase in NO_DECODE or is_unlinked(statement):
         return None
-    if statement.table is not None and statement.tpot_ms is not None:
-        if wrong := _in_row(statement):
-            return wrong
+    for held in (_in_row(statement), _in_words(said, sure)):
+        if held is not None:
+            return held
     if said.says(_FEWER) or said.has(r"\bqueu|\bwait|\bbacklog|\bburst|\bp9\d|\btail"):
         return None
     if "SPEC" in statement.sentence:
@@ -208,14 +220,40 @@ def _is_shared_rate(statement: Statement) -> bool:
     return same or divided
 
 
+def _in_words(said: Said, sure: Confidence) -> Wrong | None:
+    """Users, their rate and the rate of all in one passage, which do not multiply."""
+    statement = said.statement
+    if statement.tpot_ms is None or "SINGLE" not in statement.clause or statement.is_aggregate:
+        return None
+    total, users = _ALL_RATE.search(statement.context_text), _COUNT.search(statement.context_text)
+    if total is None or users is None or statement.table is not None:
+        return None
+    rate = float((total[1] or total[2]).replace(",", ""))
+    count = float(users[1] or users[2])
+    each = 1e3 / statement.tpot_ms
+    return _told(count, each, rate, sure) if count > 1 and each * count > 1.15 * rate else None
+
+
+def _told(count: float, each: float, rate: float, sure: Confidence) -> Wrong:
+    return Wrong(
+        f"{count:,.0f} users at {each:,.0f} tokens/s are {each * count:,.0f} tokens/s, more than "
+        f"the"
+        f" {rate:,.0f} of all; each has {rate / count:,.1f} ({1e3 * count / rate:,.1f} ms per "
+        f"token)",
+        sure,
+        numbers={"users": count, "total_tokens_per_second": rate, "each_tokens_per_second": each},
+    )
+
+
 def _in_row(statement: Statement) -> Wrong | None:
     """A row whose users have more tokens together than the server makes."""
-    assert statement.table is not None
+    if statement.table is None or statement.tpot_ms is None:
+        return None
     columns, cells, own = statement.table
     users, total = _column(columns, _USERS), _column(columns, _TOTAL)
     if users is None or total is None or own in {users, total} or total >= len(cells):
         return None
-    if not re.search(_OF_ONE, columns[own], re.IGNORECASE) or statement.tpot_ms is None:
+    if not re.search(_OF_ONE, columns[own], re.IGNORECASE):
         return None
     count, rate = _number(cells[users]), _number(cells[total])
     if not count or not rate or count <= 1:
@@ -223,12 +261,7 @@ def _in_row(statement: Statement) -> Wrong | None:
     each = 1e3 / statement.tpot_ms
     if each * count <= 1.15 * rate:
         return None
-    return Wrong(
-        f"{count:,.0f} users at {each:,.0f} tokens/s are {each * count:,.0f} tokens/s, more than the"
-        f" {rate:,.0f} of all; each has {rate / count:,.1f} ({1e3 * count / rate:,.1f} ms per token)",
-        Confidence.HIGH,
-        numbers={"users": count, "total_tokens_per_second": rate, "each_tokens_per_second": each},
-    )
+    return _told(count, each, rate, Confidence.HIGH)
 
 
 def _column(columns: tuple[str, ...], pattern: str) -> int | None:

@@ -23,6 +23,7 @@ only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
@@ -185,6 +186,15 @@ def _reason(claim: AttachedClaim, ceiling: float) -> str:
     return f"nothing changes that one user's token waits for: {limit}"
 
 
+_BANDWIDTH = re.compile(r"(\d+(?:[.,]\d+)?) ?([TG])B/s")
+_DRAFTED = re.compile(
+    r"\b(\d{1,2}|two|three|four|five|six|eight) (?:drafted|draft|speculative|proposed|guessed) "
+    r"tokens?"
+    r"|(?:gamma|num_speculative_tokens) ?(?:=|of) ?(\d{1,2})|draft(?:s|ing)? (?:of )?(\d{1,2}"
+    r"|two|three|four|five|six|eight) tokens?",
+    re.IGNORECASE,
+)
+_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8}
 _SHORT = 2048
 """Tokens up to which the cache is a few percent of a step at batch 1."""
 
@@ -205,6 +215,8 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"size_ratio": ratio},
         )
+    if (wrong := _over_bandwidth(said, sure)) is not None:
+        return wrong
     context = statement.frame.context
     short = (context is not None and context <= _SHORT) or "SHORT" in statement.nearby
     if statement.cause != "KVQ" or decode_gain(said) is None or not short:
@@ -213,8 +225,55 @@ def _judge(said: Said) -> Wrong | None:
         return None
     length = context or _SHORT
     return Wrong(
-        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 GB of"
+        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 "
+        f"GB of"
         f" weights: without any cache decode is {1 + 131_072 * length / 15e9:.2f}x",
         sure,
         numbers={"context_tokens": length},
     )
+
+
+def _over_bandwidth(said: Said, sure: Confidence) -> Wrong | None:
+    """More than the ratio of two bandwidths, or than the tokens a pass can make."""
+    statement = said.statement
+    if statement.speedup is None or decode_gain(said) is None:
+        return None
+    if statement.cause == "SPEC":
+        most = _tokens_per_pass(said)
+        if most is None or statement.speedup <= GRACE * most:
+            return None
+        return Wrong(
+            f"{statement.speedup:.3g}x is more than the {most:.3g} tokens that a pass makes at "
+            f"most",
+            sure,
+            numbers={"tokens_per_pass": most},
+        )
+    if statement.cause not in {"HARDWARE", None}:
+        return None
+    rates = {
+        float(number.replace(",", ".") if unit == "T" else number.replace(",", ""))
+        * (1e3 if unit == "T" else 1.0)
+        for number, unit in _BANDWIDTH.findall(statement.context_text)
+    }
+    if len(rates) != 2 or min(rates) <= 0:
+        return None
+    ratio = max(rates) / min(rates)
+    if statement.speedup <= 1.1 * ratio or said.has(r"offload|spill|fits?\b|pcie|link|ddr"):
+        return None
+    return Wrong(
+        f"{statement.speedup:.3g}x is more than the {ratio:.3g}x by which the bandwidth grows",
+        sure,
+        numbers={"bandwidth_ratio": ratio},
+    )
+
+
+def _tokens_per_pass(said: Said) -> float | None:
+    """Tokens that a pass makes as stated, or the drafted ones and one more."""
+    frame = said.statement.frame
+    if frame.tokens_per_pass is not None:
+        return frame.tokens_per_pass
+    drafted = _DRAFTED.search(said.statement.context_text)
+    if drafted is None:
+        return None
+    word = next(group for group in drafted.groups() if group).lower()
+    return float(_WORDS.get(word) or int(word)) + 1.0

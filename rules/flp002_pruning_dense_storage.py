@@ -144,7 +144,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         audit,
         _judge,
         why="dense kernels stream zeros like any other value",
-        instead="take the pruned parts out of the tensors, pack them for a named kernel, or quantize",
+        instead="take what is pruned out of the tensors, pack it for a named kernel, or quantize",
     )
 
 

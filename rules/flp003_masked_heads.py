@@ -117,7 +117,9 @@ def check(audit: Audit) -> Iterator[Finding]:
         audit,
         _judge,
         why="gating a head multiplies by zero after the bytes moved",
-        instead="slice the projections and take out whole KV groups, and claim their share of the bytes",
+        instead=(
+            "slice the projections and take out whole KV groups, and claim their share of the bytes"
+        ),
     )
 
 

@@ -173,7 +173,8 @@ def _parts(lever: LeverAudit) -> tuple[str, str]:
 
 _REASON = (
     r"(?:twice|double|\d(?:\.\d+)?x) the (?:\w+ )?(?:tflops|compute|flops|cores|tops)\b"
-    r"|\b(?:since|because|thanks to|due to|owing to)\b.{0,60}?(?:tflops|compute|cores?|clock|flops|tops)\b"
+    r"|\b(?:since|because|thanks to|due to|owing to)\b.{0,60}?(?:tflops|compute|cores?|clock"
+    r"|flops|tops)\b"
 )
 """The text gives arithmetic as the reason, whatever else it mentions."""
 

@@ -1,18 +1,18 @@
 """## What it does
-Flags a text that leaves the KV cache out of decode at long context: "the cache can be neglected at
-128K", or a rate at long context that only the weights allow.
+Flags a text that leaves the KV cache out of decode at long context: "the cache can be neglected
+at 128K", or a rate at long context that only the weights allow.
 
 ## Why is this bad
-Every token reads the whole cache of its sequence: layers x KV heads x head size x 2 x bytes, times
-the tokens before it. For an 8B with 8 KV heads in 16 bits that is 131 KB a token: 13 GB at 100K,
-as much as its weights.
+Every token reads the whole cache of its sequence: layers x KV heads x head size x 2 x bytes,
+times the tokens before it. For an 8B with 8 KV heads in 16 bits that is 131 KB a token: 13 GB at
+100K, as much as its weights.
 
 ## Instead
 Add the cache to the bytes of a step; cut it by GQA, MLA, windows, fewer bits or eviction.
 
 ## When this rule is wrong
-For models with constant state (Mamba, RWKV), sliding windows or latent attention, whose cache is small:
-name them. At short context the cache does count little, and the rule is silent.
+For models with constant state (Mamba, RWKV), sliding windows or latent attention, whose cache is
+small: name them. At short context the cache does count little, and the rule is silent.
 
 ## References
 - Pope et al.: Efficiently scaling transformer inference: https://arxiv.org/abs/2211.05102
@@ -21,13 +21,18 @@ name them. At short context the cache does count little, and the rule is silent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.judge import GRACE
+from advisor.operands import without_cache_bytes_ms
 from advisor.prose.model import Kind, Phase, Status
-from advisor.rule import PROSE, Rule
+from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
+from advisor.wording import milliseconds, size
 
 RULE = Rule(
     code="KV002",
@@ -36,10 +41,17 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.KV_IGNORED,
-    about=(PROSE,),
+    about=(CLAIMS, PROSE),
     flagged=(
         """\
 «At 128K tokens the KV cache can be neglected.» Only the weights count.
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 128k}
+claim: «215 tokens/s for one user»
 """,
     ),
     passing=(
@@ -49,25 +61,73 @@ At 128K tokens the KV cache of the 8B is as large as its weights and cannot be i
         """\
 For prompts under 1K tokens the KV cache can be neglected.
 """,
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+claim: 120 tokens/s for one user
+""",
     ),
 )
 
 _LONG = 16_000
 """Tokens from which on the cache of common models is no small part of a step."""
 _LONG_RATE = 32_000
-_OTHER_STATE = r"mamba|linear attention|state[- ]space|sliding|\bwindow|\brnn|rwkv|\bmla\b|latent|\bbelow\b|\bunder\b|\bif\b"
+_OTHER_STATE = (
+    r"mamba|linear attention|state[- ]space|sliding|\bwindow|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
+    r"|\bunder\b|\bif\b"
+)
+_PER_TOKEN = re.compile(r"(\d+(?:\.\d+)?) ?(?:kB|KB|KiB) per token")
+_SEQUENCES = re.compile(
+    r"\b(\d{1,4}) (?:\w+ )?(?:sessions|sequences|users|streams|requests|chats)|batch (?:size "
+    r")?(?:of )?(\d{1,4})"
+)
+_GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _KV_BYTES_PER_TOKEN = 131_072
 """Of an 8B with 32 layers and 8 KV heads of 128 in 16 bits: 32 x 8 x 128 x 2 x 2."""
 
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Decode at long context without its cache."""
+    yield from _claims(audit)
     yield from RULE.in_prose(
         audit,
         _judge,
         why="every token reads the whole cache of its sequence",
-        instead="add the cache to the bytes of a step: layers x KV heads x head size x 2 x bytes x context",
+        instead=(
+            "add the cache to the bytes of a step: layers x KV heads x head size x 2 x bytes x "
+            "context"
+        ),
     )
+
+
+_FELT = 0.15
+"""Part of the bytes from which a forgotten cache is no rounding."""
+
+
+def _claims(audit: Audit) -> Iterator[Finding]:
+    """Rates that the weights allow and the cache does not."""
+    if not is_stated(audit, "context"):
+        return
+    for claim in claims_of(audit):
+        judged, step = claim.judged, step_of_claim(audit, claim)
+        read = step.estimate.bytes
+        if not judged.below_floor or judged.tpot_ms is None or judged.metric != "tpot":
+            continue
+        alone = without_cache_bytes_ms(step)
+        if read.kv_read < _FELT * read.memory or judged.tpot_ms * GRACE < alone:
+            continue
+        yield RULE.on_claim(
+            audit,
+            claim,
+            f"{milliseconds(judged.tpot_ms)} ms is the floor of the weights alone"
+            f" ({milliseconds(alone)} ms); {size(read.kv_read)} of cache a step make it"
+            f" {milliseconds(step.estimate.floor_tpot_ms)} ms at least",
+            why="every token reads the whole cache of its sequence",
+            instead="add the cache to the bytes of a step",
+            numbers=claim_numbers(audit, claim),
+        )
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -86,6 +146,13 @@ def _judge(said: Said) -> Wrong | None:
     )
     if denied_loss:
         sure = Confidence.HIGH
+    elif statement.kind is Kind.AMOUNT and sure and (missed := _lost_batch(said)) is not None:
+        told, right, batch = missed
+        return Wrong(
+            f"{told / 1e9:.3g} GB are one sequence's; {batch} sequences read {right / 1e9:,.0f} GB",
+            sure,
+            numbers={"told_bytes": told, "right_bytes": right},
+        )
     elif sure is None or not (_is_ignored(said, context) or _is_rate(said, context)):
         return None
     length = context or 128_000
@@ -96,6 +163,22 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"context_tokens": length, "kv_bytes_of_an_8b": _KV_BYTES_PER_TOKEN * length},
     )
+
+
+def _lost_batch(said: Said) -> tuple[float, float, int] | None:
+    """The cache of one sequence, given as that of a step with several."""
+    text = said.statement.context_text
+    per_token, batch = _PER_TOKEN.search(text), _SEQUENCES.search(text)
+    length = said.statement.frame.context
+    if per_token is None or batch is None or length is None:
+        return None
+    count = int(batch[1] or batch[2])
+    one = float(per_token[1]) * 1e3 * length
+    for size in _GIGABYTES.findall(said.statement.text):
+        told = float(size) * 1e9
+        if count > 1 and abs(told - one) < 0.1 * one:
+            return told, count * one, count
+    return None
 
 
 def _is_ignored(said: Said, context: int) -> bool:

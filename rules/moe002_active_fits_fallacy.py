@@ -2,8 +2,8 @@
 Flags a mixture of experts that is said to need memory for its active parameters only.
 
 ## Why is this bad
-Routing changes with every token, so every expert must be at hand. Active parameters say what is read
-for a token at batch 1, total parameters what must be held.
+Routing changes with every token, so every expert must be at hand. Active parameters say what is
+read for a token at batch 1, total parameters what must be held.
 
 ## Instead
 Size memory by total parameters; quantize, shard, or offload experts with the link's arithmetic.
@@ -22,10 +22,13 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.operands import routed, sentences_of
 from advisor.prose.model import Kind
-from advisor.rule import PROSE, Rule
+from advisor.rule import MEMORY, PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
+from advisor.wording import size
 
 RULE = Rule(
     code="MOE002",
@@ -34,10 +37,17 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.CAPACITY_BANDWIDTH,
-    about=(PROSE,),
+    about=(MEMORY, PROSE),
     flagged=(
         """\
 «The 120B-A5B fits in 16 GB» because only 5B parameters are active.
+""",
+        """\
+rooflint: 1
+model: gpt-oss-120b
+hardware: RTX 4080
+workload: {phase: decode, batch: 1, context: 2k}
+diagnosis: «the 5B active parameters fit in 16 GB»
 """,
     ),
     passing=(
@@ -46,6 +56,14 @@ The 30B-A3B reads about 3B parameters per token, and 17 GB at 4 bits must fit in
 """,
         """\
 With experts offloaded to system RAM the 120B-A5B fits in 16 GB of VRAM.
+""",
+        """\
+rooflint: 1
+model: gpt-oss-120b
+hardware: RTX 4080
+workload: {phase: decode, batch: 1, context: 2k}
+levers:
+  - {kind: offload, weights: 60 GB, to: host, claim: runs on one card}
 """,
     ),
 )
@@ -57,12 +75,43 @@ _LEAST_BYTES = 0.4
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Memory for active parameters."""
+    yield from _sentences(audit)
     yield from RULE.in_prose(
         audit,
         _judge,
         why="routing changes with every token, so every expert must be at hand",
         instead="size memory by total parameters",
     )
+
+
+_FITS = re.compile(r"\bfits?\b", re.IGNORECASE)
+_ACTIVE = re.compile(r"\bactive\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|n't|never|no|only if|offload\w*)\b", re.IGNORECASE)
+
+
+def _sentences(audit: Audit) -> Iterator[Finding]:
+    """Sentences that let a model fit by its active parameters, where the whole does not."""
+    step = audit.combined
+    capacity = step.estimate.capacity
+    if routed(step) is None or capacity.largest_batch or not is_stated(audit, "model", "hardware"):
+        return
+    for sentence, index in sentences_of(audit):
+        text = sentence.text
+        if not (_FITS.search(text) and _ACTIVE.search(text)) or _NOT.search(text):
+            continue
+        yield RULE.on_sentence(
+            audit,
+            sentence,
+            index,
+            f"{size(capacity.weights_bytes)} of weights must be held, {size(capacity.available_bytes)}"
+            f" are there; {size(step.estimate.bytes.weights)} is what one step reads of them",
+            why="routing changes with every token, so every expert must be at hand",
+            instead="quantize, split, or offload the experts and count the link",
+            numbers={
+                "weights_bytes": capacity.weights_bytes,
+                "available_bytes": capacity.available_bytes,
+            },
+        )
 
 
 def _judge(said: Said) -> Wrong | None:

@@ -2,9 +2,9 @@
 Flags a mixture of experts of which one token is said to read every expert, or all parameters.
 
 ## Why is this bad
-A token is routed to k of E experts a layer. At batch 1 a 30B-A3B reads about a tenth of its weights;
-the total counts for what must be held. Only with many tokens in a step are nearly all experts read:
-E x (1 - (1 - k/E)^T).
+A token is routed to k of E experts a layer. At batch 1 a 30B-A3B reads about a tenth of its
+weights; the total counts for what must be held. Only with many tokens in a step are nearly all
+experts read: E x (1 - (1 - k/E)^T).
 
 ## Instead
 Count shared layers and k experts per layer at batch 1, and the formula above at larger batches.
@@ -23,10 +23,13 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.operands import routed, sentences_of, stored_weight_bytes
 from advisor.prose.model import Kind
-from advisor.rule import PROSE, Rule
+from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_small_batch
+from advisor.wording import size
 
 RULE = Rule(
     code="MOE003",
@@ -35,10 +38,17 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.MOE_TOTAL_READ,
-    about=(PROSE,),
+    about=(STATEMENTS, CLAIMS, PROSE),
     flagged=(
         """\
 Mixtral has 47B parameters, «so each token reads 94 GB of weights at batch 1.»
+""",
+        """\
+rooflint: 1
+model: Mixtral-8x7B
+hardware: 2 x H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+diagnosis: «each token reads 94 GB of weights»
 """,
     ),
     passing=(
@@ -47,6 +57,20 @@ A token of Mixtral reads 2 of 8 experts.
 """,
         """\
 At batch 64 nearly all experts of the MoE are read in each step.
+""",
+        """\
+rooflint: 1
+model: Mixtral-8x7B
+hardware: 2 x H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+diagnosis: 94 GB of weights must be resident
+""",
+        """\
+rooflint: 1
+model: Mixtral-8x7B
+hardware: 2 x H100 SXM
+workload: {phase: decode, batch: 64, context: 1k}
+diagnosis: a step reads 94 GB of weights
 """,
     ),
 )
@@ -59,6 +83,7 @@ _NEARLY = 0.8
 
 def check(audit: Audit) -> Iterator[Finding]:
     """One token that reads all experts."""
+    yield from _sentences(audit)
     yield from RULE.in_prose(
         audit,
         _judge,
@@ -67,15 +92,60 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
+_AMOUNT = re.compile(r"\bread(?:s|ing)?\b[^.;]{0,40}?(\d+(?:\.\d+)?)\s?(GB|B)\b")
+_TOUCHED = 0.9
+"""Of all experts: from here on nearly everything is read."""
+
+
+def _sentences(audit: Audit) -> Iterator[Finding]:
+    """Sentences that let a token read every expert."""
+    step = audit.baseline
+    found = routed(step)
+    if found is None or found.touched >= _TOUCHED * found.experts:
+        return
+    if not is_stated(audit, "model", "batch"):
+        return
+    total, read = stored_weight_bytes(step.deployment), step.estimate.bytes.weights
+    parameters = step.deployment.model.total_parameters
+    for sentence, index in sentences_of(audit):
+        told = _AMOUNT.search(sentence.text)
+        if told is None or re.search(r"\b(?:not|no|never)\b", sentence.text):
+            continue
+        share = float(told[1]) * 1e9 / (total if told[2] == "GB" else parameters)
+        if not _TOUCHED <= share <= 1.0 / _TOUCHED:
+            continue
+        yield RULE.on_sentence(
+            audit,
+            sentence,
+            index,
+            f"a step of {step.ledger.tokens} tokens reads {size(read)}: the shared layers and"
+            f" {found.touched:.0f} of {found.experts} experts a layer, not all {size(total)}",
+            why="a token is routed to a few experts; the total is what must be held",
+            instead="count the shared layers and the routed experts",
+            numbers={"read_bytes": read, "total_bytes": total},
+        )
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
     sparse = "MOE" in statement.nearby or statement.frame.active_parameters is not None
     if sure is None or not sparse or statement.phase in NO_DECODE:
         return None
-    if statement.kind is not Kind.READS or not is_small_batch(statement):
+    if not is_small_batch(statement):
         return None
     if "AGGREGATE" in statement.sentence or not said.has(r"token"):
+        return None
+    if _takes_all(said):
+        assert statement.tpot_ms is not None
+        return Wrong(
+            f"{statement.tpot_ms:.3g} ms are all weights over the bandwidth; one token reads"
+            f" {statement.frame.active_parameters or 0:.3g} of "
+            f"{statement.frame.parameters or 0:.3g}"
+            " parameters",
+            sure,
+        )
+    if statement.kind is not Kind.READS:
         return None
     if _reads_all(said):
         return Wrong(
@@ -84,6 +154,20 @@ def _judge(said: Said) -> Wrong | None:
             sure,
         )
     return None
+
+
+def _takes_all(said: Said) -> bool:
+    """A time per token that is all weights over the bandwidth."""
+    statement, floor = said.statement, said.floor
+    frame = statement.frame
+    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or floor is None:
+        return False
+    if frame.active_parameters is None or frame.parameters is None:
+        return False
+    if not said.says(r"weights|read|stream|bandwidth|/ ?\d"):
+        return False
+    whole = floor.ms * frame.parameters / frame.active_parameters
+    return 0.4 * whole <= statement.tpot_ms <= 1.35 * whole and statement.tpot_ms > 2.5 * floor.ms
 
 
 def _reads_all(said: Said) -> bool:

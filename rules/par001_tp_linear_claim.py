@@ -3,16 +3,16 @@ Flags tensor parallelism over n devices with a claim of n times the speed of one
 
 ## Why is this bad
 t = a + b/n: only the part that is read and computed divides. Fixed time per layer stays, and two
-all-reduces a layer come on top, whose latency of some microseconds does not depend on the link's GB/s
-for the kilobytes of a decode step. Measured on A100 with NVLink: a 7B 3.1x on eight, a 70B 2.9x
-from two to eight.
+all-reduces a layer come on top, whose latency of some microseconds does not depend on the link's
+GB/s for the kilobytes of a decode step. Measured on A100 with NVLink: a 7B 3.1x on eight, a 70B
+2.9x from two to eight.
 
 ## Instead
 Claim what t = a + b/n gives, or measure.
 
 ## When this rule is wrong
-Where one device did not hold the model and the baseline spilled to the host: then n devices can be
-more than n times as fast; say so.
+Where one device did not hold the model and the baseline spilled to the host: then n devices can
+be more than n times as fast; say so.
 
 ## References
 - Shoeybi et al.: Megatron-LM: https://arxiv.org/abs/1909.08053
@@ -25,10 +25,13 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.judge import GRACE
 from advisor.prose.model import Kind
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
+from advisor.wording import factors, milliseconds
 
 RULE = Rule(
     code="PAR001",
@@ -37,10 +40,18 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.TP_IGNORES_COMM,
-    about=(PROSE,),
+    about=("tensor_parallel", PROSE),
     flagged=(
         """\
 «With tensor parallelism over four GPUs each token takes a quarter of the time.»
+""",
+        """\
+rooflint: 1
+model: Llama-2-7B
+hardware: A100 80GB SXM
+workload: {phase: decode, batch: 1, context: 2k}
+levers:
+  - {«kind: tensor_parallel», size: 8, claim: 8x lower latency}
 """,
     ),
     passing=(
@@ -49,6 +60,15 @@ TP=8 took the 7B from 9.5 to 3.0 ms per token, 3.1x on eight GPUs.
 """,
         """\
 Two GPUs give 1.8x for the 70B at batch 1.
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-70B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+weights: fp8
+levers:
+  - {kind: tensor_parallel, size: 2, claim: 1.8x}
 """,
     ),
 )
@@ -70,12 +90,24 @@ _MODEST = (
     r"bit more than|more than half|over half|short of|almost|nearly|close to|up to|at best|at most"
     r"|less than|not \d|floor|ideal|theor|bound\b|bytes"
 )
+_EACH = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms) (?:each|apiece|per (?:all-?reduce|reduce|call))")
+_SUM = re.compile(
+    r"(?:add(?:s)? up to|sum(?:s)? to|total(?:s|ling)?|come(?:s)? to|amount(?:s)? to|make(?:s)?"
+    r"|cost(?:s)?)"
+    r" (?:about |only |just |some )?(\d+(?:\.\d+)?) ?(us|µs|ms)"
+)
+_CALLS = re.compile(
+    r"\b(\d[\d,]{0,5}) (?:per token|all-?reduces|reduces|collectives|calls|of them)"
+)
+_TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
+_SUM_GRACE = 1.25
 _LINEAR = 0.95
 """Of n: from here on nothing is left for fixed time and all-reduces."""
 
 
 def check(audit: Audit) -> Iterator[Finding]:
     """N devices, n times the speed."""
+    yield from _levers(audit)
     yield from RULE.in_prose(
         audit,
         _judge,
@@ -84,9 +116,42 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
+_SMALL_BATCH = 4
+
+
+def _levers(audit: Audit) -> Iterator[Finding]:
+    """Claims above t = a + b/n for the split, a being what does not divide."""
+    for lever in audit.levers:
+        if lever.lever.kind != "tensor_parallel" or lever.before.ledger.tokens > _SMALL_BATCH:
+            continue
+        ways = lever.after.ledger.ranks / lever.before.ledger.ranks
+        claimed = lever.claim.speedup if lever.claim is not None else None
+        if claimed is None or ways <= 1.0 or not promises_speed(lever):
+            continue
+        linear = claimed >= _LINEAR * ways
+        if not linear and claimed <= GRACE * lever.tpot.interval.high:
+            continue
+        before, after = lever.before.estimate, lever.after.estimate
+        fixed = after.shares.fixed * after.expected_ms.mid
+        reduced = after.shares.communication * after.expected_ms.mid
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"{milliseconds(before.expected_ms.mid)} -> {milliseconds(after.expected_ms.mid)} ms on"
+            f" {ways:.3g}x the devices, {milliseconds(fixed)} ms fixed and {milliseconds(reduced)} ms"
+            f" in all-reduces: {factors(lever.tpot.interval)}",
+            why="fixed time and all-reduces do not divide by the number of devices",
+            instead=f"claim {factors(lever.tpot.interval)}",
+            facts=lever_facts(lever),
+            numbers={**lever_numbers(lever), "devices_ratio": ways, "fixed_ms": fixed},
+        )
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
+    if sure is not None and (wrong := _bad_sum(said, sure)) is not None:
+        return wrong
     if sure is None or statement.phase in NO_DECODE or statement.is_aggregate:
         return None
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or is_unlinked(statement):
@@ -105,10 +170,31 @@ def _judge(said: Said) -> Wrong | None:
         return None
     expected = 1.0 / (0.2 + 0.8 / ways)
     return Wrong(
-        f"{factor:.3g}x on {ways:.3g}x the devices leaves nothing for fixed time and 2 all-reduces a"
+        f"{factor:.3g}x on {ways:.3g}x the devices leaves nothing for fixed time and 2 "
+        f"all-reduces a"
         f" layer: with a fifth of the step fixed, t = a + b/n gives {expected:.1f}x",
         sure,
         numbers={"devices_ratio": ways, "speedup": factor},
+    )
+
+
+def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
+    """So many all-reduces at so many microseconds each, added up wrongly."""
+    statement = said.statement
+    if statement.kind is not Kind.AMOUNT or not said.has(r"all-?reduce|collective|reduces\b"):
+        return None
+    each, total = _EACH.search(statement.context_text), _SUM.search(statement.text)
+    counts = [int(n.replace(",", "")) for n in _CALLS.findall(statement.context_text)]
+    if each is None or total is None or not counts:
+        return None
+    right = counts[-1] * float(each[1]) * _TO_MS[each[2]]
+    told = float(total[1]) * _TO_MS[total[2]]
+    if 1 / _SUM_GRACE < told / right < _SUM_GRACE:
+        return None
+    return Wrong(
+        f"{counts[-1]} x {each[1]} {each[2]} = {right:.3g} ms, not {told:.3g} ms",
+        sure,
+        numbers={"right_ms": right, "told_ms": told},
     )
 
 

@@ -230,7 +230,8 @@ def _short_attention(said: Said) -> Wrong | None:
         sure = Confidence.MEDIUM
     length = context or 512
     return Wrong(
-        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 GB of"
+        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 "
+        f"GB of"
         f" weights: attention is {100 * 131_072 * length / (15e9 + 131_072 * length):.1f}% of the"
         " bytes, so even for free it brings no more",
         sure,

@@ -24,7 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.claims import Metric
+from advisor.evidence import is_stated, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.judge import GRACE
+from advisor.operands import wide_crossover
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
@@ -36,15 +40,39 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.PREFILL_DECODE,
-    about=(PROSE,),
+    about=("quantize", "speculate", PROSE),
     flagged=(
         """\
 The 4-bit kernel is 3.9x faster at batch 1, «so an 8K prompt is processed in a quarter of the time.»
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, prompt: 8k, output: 200}
+levers:
+  - {«kind: quantize», weights: int4-g128, claim: 2x lower TTFT}
 """,
     ),
     passing=(
         """\
 The 4-bit kernel is 3.9x faster at batch 1 and somewhat slower for long prompts.
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, prompt: 8k, output: 200}
+levers:
+  - {kind: quantize, weights: fp8, activations: fp8, claim: 1.5x lower TTFT}
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, prompt: 30, output: 200}
+levers:
+  - {kind: quantize, weights: int4-g128, claim: 1.5x lower TTFT}
 """,
     ),
 )
@@ -54,12 +82,42 @@ _CONCLUDING = frozenset({"so", "hence", "therefore", "thus", "accordingly"})
 
 def check(audit: Audit) -> Iterator[Finding]:
     """A decode gain that is concluded to hold for the prompt."""
+    yield from _levers(audit)
     yield from RULE.in_prose(
         audit,
         _judge,
         why="a long prompt waits for arithmetic, not for bytes",
         instead="claim time per token; for the prompt use formats that the matrix units multiply",
     )
+
+
+_TTFT = frozenset({Metric.TTFT})
+
+
+def _levers(audit: Audit) -> Iterator[Finding]:
+    """Claims on the first token for levers that save bytes of weights or passes."""
+    prompt = audit.proposal.workload.prompt
+    for lever in audit.levers:
+        read = lever.claim.claim if lever.claim is not None else None
+        if read is None or read.metric not in _TTFT or (read.speedup or 0.0) <= GRACE:
+            continue
+        tokens = prompt.value if prompt is not None else lever.before.deployment.context
+        stated = prompt is not None or is_stated(audit, "context")
+        crossover = wide_crossover(lever.before)
+        if lever.lever.kind not in RULE.about or not stated or tokens <= crossover:
+            continue
+        if lever.after.deployment.activations.bits < lever.before.deployment.activations.bits:
+            continue  # narrower arithmetic does make a prompt faster
+        yield RULE.on_lever(
+            audit,
+            lever,
+            f"a prompt of {tokens:,} tokens waits for arithmetic, from {crossover:,.0f} on:"
+            f" {lever.lever.label} leaves its FLOPs as they are, 0.9-1.0x",
+            why="bytes hide behind the arithmetic of a long prompt",
+            instead="formats that the matrix units multiply (FP8, W8A8), or a prefix cache",
+            facts=lever_facts(lever),
+            numbers={**lever_numbers(lever), "prompt_tokens": tokens, "crossover": crossover},
+        )
 
 
 def _judge(said: Said) -> Wrong | None:

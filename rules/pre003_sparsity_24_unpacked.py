@@ -29,7 +29,7 @@ from typing import Final
 from advisor.alternatives import advice
 from advisor.audit import Audit
 from advisor.catalog.features import small_m_kernel
-from advisor.evidence import lever_facts, lever_numbers, promises_speed
+from advisor.evidence import expects_speed, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
 from advisor.rule import PROSE, Rule
@@ -107,7 +107,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         packed = isinstance(idea, Prune) and idea.pattern == "2:4" and not idea.keeps_dense_bytes
         if not isinstance(idea, Prune) or not packed or idea.storage is None or rows >= _ROWS:
             continue
-        if lever.before.deployment.phase != "decode" or not promises_speed(lever):
+        if lever.before.deployment.phase != "decode" or not expects_speed(lever):
             continue
         kernel = small_m_kernel(idea.kernel) if idea.kernel else None
         if idea.kernel and (kernel is None or kernel.made_for_it):
@@ -130,7 +130,10 @@ def check(audit: Audit) -> Iterator[Finding]:
         audit,
         _judge,
         why="decode waits for bytes, and an unpacked 2:4 matrix has all of them",
-        instead="pack the weights and name the kernel that streams them: at most 1.78x in 16 bits, 1.33x in 4",
+        instead=(
+            "pack the weights and name the kernel that streams them: at most 1.78x in 16 bits, "
+            "1.33x in 4"
+        ),
     )
 
 

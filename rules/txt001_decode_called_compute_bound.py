@@ -193,14 +193,15 @@ def _numbers(step: Step) -> str:
 
 
 _BUSY = 0.1
-"""Part of peak arithmetic that no small batch reaches: 1 to 4 FLOP/B over a ridge of 37 and more."""
+"""Part of peak arithmetic that no small batch reaches: 1 to 4 FLOP/B over a ridge of 37 to 420."""
 _BELOW = 0.9
 _FAR_BELOW = (
     "at batch 1 decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: the matrix units are"
     " busy 1 to 5% of the time"
 )
 _OTHER_SUBJECT = (
-    r"kernel|dequant|unpack|lookup|codebook|softmax|sampl|\bcpu|thread|latent|draft|verif|M ?=|encoder"
+    r"kernel|dequant|unpack|lookup|codebook|softmax|sampl|\bcpu|thread|latent|draft|verif|M ?="
+    r"|encoder"
     r"|there\b"
 )
 _INTENSITY = re.compile(r"intensity (?:of|is) (?:about )?(\d+)", re.IGNORECASE)
@@ -221,6 +222,18 @@ def _judge(said: Said) -> Wrong | None:
         return Wrong(_FAR_BELOW, sure)
     if statement.kind is not Kind.BOUND:
         return None
+    intensity, ridge = (
+        _INTENSITY.search(statement.context_text), _RIDGE.search(statement.context_text)
+    )  # fmt: skip
+    if intensity and ridge:
+        if float(intensity[1]) >= _BELOW * float(ridge[1]):
+            return None
+        return Wrong(
+            f"{intensity[1]} FLOP/B is below the ridge of {ridge[1]}: the memory side of the "
+            f"roofline",
+            sure,
+            numbers={"intensity_flop_per_byte": float(intensity[1])},
+        )
     batch_open = statement.frame.batch is None
     if batch_open and said.says(r"\bMLA\b|latent attention|H20\b|\bbatch"):
         return None
@@ -231,14 +244,4 @@ def _judge(said: Said) -> Wrong | None:
     peak = said.says(r"tflops|\btops\b|cores?\b|clock") and "BOUND_COMPUTE" not in statement.clause
     if decode:
         return Wrong(_FAR_BELOW, sure, ErrorClass.PEAK_TFLOPS if peak else None)
-    intensity, ridge = (
-        _INTENSITY.search(statement.context_text),
-        _RIDGE.search(statement.context_text),
-    )
-    if intensity and ridge and float(intensity[1]) < _BELOW * float(ridge[1]):
-        return Wrong(
-            f"{intensity[1]} FLOP/B is below the ridge of {ridge[1]}: the memory side of the roofline",
-            sure,
-            numbers={"intensity_flop_per_byte": float(intensity[1])},
-        )
     return None

@@ -3,15 +3,15 @@ Flags slips of units and counts that change a result: gigabits taken for gigabyt
 whole saved, a cache that grows with the square of the context.
 
 ## Why is this bad
-Such a slip makes a result wrong by a factor of 8, or by the length of the context, and everything that
-is concluded from it.
+Such a slip makes a result wrong by a factor of 8, or by the length of the context, and everything
+that is concluded from it.
 
 ## Instead
 Write the unit that the figure is in, and recompute.
 
 ## When this rule is wrong
-Where "Gb" is meant for gigabytes: write GB. Attention scores in prefill do grow with the square of the
-prompt; say that it is their arithmetic.
+Where "Gb" is meant for gigabytes: write GB. Attention scores in prefill do grow with the square
+of the prompt; say that it is their arithmetic.
 
 ## References
 - BIPM: SI brochure: https://www.bipm.org/en/publications/si-brochure
@@ -24,10 +24,13 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.operands import routed, sentences_of, stored_weight_bytes
 from advisor.prose.model import Kind
-from advisor.rule import PROSE, Rule
+from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
 from advisor.said import Said, Wrong, confidence_of
+from advisor.wording import percent, size
 
 RULE = Rule(
     code="TXT002",
@@ -36,13 +39,20 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.OTHER,
-    about=(PROSE,),
+    about=(STATEMENTS, CLAIMS, PROSE),
     flagged=(
         """\
 «A 400 Gb/s link moves 20 GB in 50 ms.»
 """,
         """\
 «The KV cache grows quadratically with the context length.»
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+diagnosis: «NVLink moves 900 GB/s in each direction»
 """,
     ),
     passing=(
@@ -51,6 +61,20 @@ A 400 Gb/s link moves 20 GB in 0.4 s.
 """,
         """\
 The KV cache grows linearly with the context, attention FLOPs in prefill with its square.
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+diagnosis: NVLink moves 450 GB/s in each direction
+""",
+        """\
+rooflint: 1
+model: Llama-3.1-8B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 2k}
+diagnosis: the checkpoint is 16 GB of weights
 """,
     ),
 )
@@ -63,12 +87,58 @@ _CLOSE = 0.12
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Bits for bytes, more than all, and squares that are none."""
+    yield from _sentences(audit)
     yield from RULE.in_prose(
         audit,
         _judge,
         why="the figure is off by a factor, and so is what follows from it",
         instead="write the unit that the figure is in, and recompute",
     )
+
+
+_EACH_WAY = re.compile(
+    r"(\d+(?:[.,]\d+)*)\s?(GB|TB)/s\b[^.;]{0,30}\b(?:each way|each direction|per direction|one way"
+    r"|unidirectional)",
+    re.IGNORECASE,
+)
+_PER_TOKEN = re.compile(
+    r"(\d+(?:\.\d+)?)\s?GB\b[^.;]{0,20}?(?:per|a|each|every) token", re.IGNORECASE
+)
+_MINOR = 0.10
+
+
+def _sentences(audit: Audit) -> Iterator[Finding]:
+    """Figures of the model and the device with the wrong unit or count."""
+    device, step = audit.baseline.deployment.hardware, audit.baseline
+    both = device.interconnect_gbs if is_stated(audit, "hardware") else None
+    alone = step.deployment.batch == 1 and is_stated(audit, "model")
+    read, total = step.estimate.bytes.weights, stored_weight_bytes(step.deployment)
+    for sentence, index in sentences_of(audit):
+        link, token = _EACH_WAY.search(sentence.text), _PER_TOKEN.search(sentence.text)
+        if link is not None and both:
+            told = float(link[1].replace(",", "")) * (1e3 if link[2].upper() == "TB" else 1.0)
+            if abs(told / both - 1.0) < _CLOSE / 4.0:
+                yield RULE.on_sentence(
+                    audit, sentence, index,
+                    f"{told:,.0f} GB/s is both directions of {device.name} together; one way is"
+                    f" {device.interconnect_one_way_gbs or both / 2.0:,.0f} GB/s",
+                    why="the figure is off by a factor of two, and so is what follows from it",
+                    instead="write the rate of one direction",
+                    numbers={"stated_gbs": told, "one_way_gbs": device.interconnect_one_way_gbs},
+                )  # fmt: skip
+        if token is not None and alone and routed(step) is None:
+            told = float(token[1]) * 1e9
+            off = told / read - 1.0
+            if abs(told / total - 1.0) < _CLOSE / 4.0 and off > _CLOSE / 4.0:
+                yield RULE.on_sentence(
+                    audit, sentence, index,
+                    f"{size(told)} is what is stored; a token reads {size(read)}: of the input"
+                    f" embeddings one row ({percent(off)} less)",
+                    why="a stored size is not what a token reads",
+                    instead="leave the table of input embeddings out",
+                    numbers={"stored_bytes": total, "read_bytes": read},
+                    severity=Severity.INFO if off < _MINOR else None,
+                )  # fmt: skip
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -94,7 +164,7 @@ def _judge(said: Said) -> Wrong | None:
 def _bits_as_bytes(said: Said, sure: Confidence) -> Wrong | None:
     statement = said.statement
     rate = _RATE.search(statement.context_text)
-    if rate is None or statement.kind is not Kind.LINK:
+    if rate is None or statement.kind is not Kind.AMOUNT:
         return None
     for size in _SIZE.findall(statement.context_text):
         slipped_ms = float(size) / float(rate[1]) * 1e3

@@ -1,11 +1,11 @@
 """## What it does
-Flags the denial of a lever that works: weight-only quantization or speculation that "cannot" make a
-stream faster because it saves no arithmetic, GQA that "brings nothing" at long context.
+Flags the denial of a lever that works: weight-only quantization or speculation that "cannot" make
+a stream faster because it saves no arithmetic, GQA that "brings nothing" at long context.
 
 ## Why is this bad
-At small batch time follows bytes per token. Weight-only INT4 reads a quarter of them and multiplies in
-16 bits all the same; speculation does more arithmetic and reads the weights less often; GQA shrinks
-the cache that every token reads.
+At small batch time follows bytes per token. Weight-only INT4 reads a quarter of them and
+multiplies in 16 bits all the same; speculation does more arithmetic and reads the weights less
+often; GQA shrinks the cache that every token reads.
 
 ## Instead
 Count bytes per token before and after, and tokens per pass.

@@ -5,13 +5,48 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from advisor.claims import Claim, Metric, Stream, parse_claim
 from advisor.claims import Kind as ClaimKind
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.model import Kind
+from advisor.prose.patterns import (
+    ADVICE,
+    BARE_FACTOR,
+    BASE_ROW,
+    BECOMES,
+    DRIVEN,
+    FACTOR_OF,
+    FIGURE,
+    FITS,
+    FRACTION,
+    KV_IGNORED,
+    LESS_OF,
+    NOT_BEFORE,
+    NOT_BYTES_BUT_MATH,
+    NUMBER_ALONE,
+    NUMBER_WORDS,
+    OF_SOMETHING,
+    OF_THE_TIME,
+    OFTEN,
+    OTHER_SIDE,
+    OVER_ALL,
+    PARTS,
+    PER_PIECE,
+    PER_TOKEN,
+    PER_TOKEN_COLUMN,
+    PERCENT_OF_TIME,
+    QUADRATIC,
+    READS,
+    SAME_AS_SHORT,
+    SIGNED_PERCENT,
+    SOME_AMOUNT,
+    TAKES,
+    TIMES,
+    UTILISATION,
+    VERBS,
+)
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Tag
 
@@ -44,138 +79,6 @@ _TRIGGERS: Final = frozenset(
         "MOE",
     ]
 )
-_FIGURE: Final = re.compile(
-    r"\d\s?(?:x\b|×|%|ms\b|us\b|µs|milliseconds|tok|tokens?\b|times\b|s per token|s/token)"
-    r"|\b(?:twice|half|third|quarter|fifth|tenth|double[sd]?|triple[sd]?|fold)\b",
-    re.IGNORECASE,
-)
-_SIGNED_PERCENT: Final = re.compile(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
-_BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
-_FRACTION: Final = re.compile(
-    r"\b(?:an?|one|about a|exactly a)? ?(?P<part>half|third|quarter|fifth|sixth|seventh|eighth|tenth|sixteenth)"
-    r"\b(?! (?:million|billion))",
-    re.IGNORECASE,
-)
-_PARTS: Final = MappingProxyType(
-    {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
-     "eighth": 8.0, "tenth": 10.0, "sixteenth": 16.0}
-)  # fmt: skip
-_UTILISATION: Final = re.compile(
-    r"(?P<low>\d{1,2})(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?% (?:of (?:the )?(?:peak )?(?:flops|tflops|peak compute|compute)"
-    r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
-    re.IGNORECASE,
-)
-_NOT_BYTES_BUT_MATH: Final = re.compile(
-    r"\bnot (?:the )?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes|dram)[^.;:]{0,30}? but (?:the )?(?:raw )?(?:\w+ )?"
-    r"(?:tflops|flops|compute|arithmetic|tensor cores?|math|gemms?|matmuls?)\b"
-    r"|\b(?:tflops|flops|compute|arithmetic|tensor cores?) (?:rather than|and not|not) (?:the )?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes)\b",
-    re.IGNORECASE,
-)
-_COMPUTE: Final = (
-    r"(?:peak )?(?:raw )?(?:tflops|flops|flop rate|compute(?: power| throughput| capacity)?|arithmetic(?: throughput| rate)?|tensor[- ]cores?(?: throughput| count| rate)?"
-    r"|(?:number of )?(?:cuda )?cores|math units?|matrix (?:units?|math|multiplications?)|alus|gemm speed|matmul (?:speed|throughput)|clock(?: speed)?|math)"
-)
-_DRIVEN: Final = re.compile(
-    r"\b(?:follows?|scales? (?:\w+ )?with|(?:is|are) (?:\w+ )?(?:determined|set|governed|dictated|decided|limited|bounded|given|driven) by|depends? (?:\w+ )?on"
-    r"|(?:is|are) (?:\w+ )?proportional to|tracks?|hinges on|comes down to|is a (?:question|matter) of|bottleneck[^.;:,]{0,50}? (?:is|are|lies in))"
-    rf" (?:the |its |a )?(?:gpu's |number of |available |raw |peak )*{_COMPUTE}\b(?! bandwidth)"
-    rf"|\b{_COMPUTE} (?:\w+ )?(?:decides?|determines?|sets?|dictates?|governs?|limits?|(?:is|are) (?:the|what) (?:bottleneck|limits?|matters|counts|decides))\b"
-    r"|\bbecause (?:\w+ ){1,3}?(?:has|have|needs?) to (?:perform|compute|execute|do|multiply|carry out)\b"
-    r"|\blimits?\b[^.;:]{0,60}? is the (?:rate|speed|pace) at which[^.;:]{0,30}?(?:multipl|comput|tensor)"
-    r"|\b(?:bandwidth|memory) is not (?:the|what)[^.;:]{0,60}?, (?:compute|arithmetic|flops) (?:is|are)\b"
-    r"|\b(?:fully busy|busy) with (?:matrix|arithmetic|math|comput|multipl)"
-    rf"|\bbottlenecked (?:by|on) (?:the |its )?{_COMPUTE}\b",
-    re.IGNORECASE,
-)
-_NOT_BEFORE: Final = re.compile(
-    r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$", re.IGNORECASE
-)
-_KV_IGNORED: Final = re.compile(
-    r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|(?:does|do) not (?:matter|count|play|depend on the (?:context|prompt|sequence|history))|doesn['’]t (?:matter|count|depend on the (?:context|prompt))"
-    r"|irrelevant|independent of (?:the )?(?:context|prompt|sequence|history|length)|no (?:role|influence|effect|impact|matter how long)|(?:weights|parameters) alone|only the (?:weights|parameters)"
-    r"|regardless of (?:the )?(?:context|prompt|sequence|history|length)|small (?:against|compared)|(?:is|are) tiny|whatever the (?:context|length|prompt)|unaffected by (?:the )?(?:context|length|prompt)|weights and nothing else)\b",
-    re.IGNORECASE,
-)
-_QUADRATIC: Final = re.compile(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)", re.IGNORECASE)
-_READS: Final = re.compile(
-    r"\b(?:reads?|streams?|streamed|loads?|loaded|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
-    re.IGNORECASE,
-)
-_FITS: Final = re.compile(
-    r"\b(?:fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)|gets? by with|(?:is|are) enough|suffices?)\b",
-    re.IGNORECASE,
-)
-_OVER_ALL: Final = re.compile(
-    r"\b(?:sav(?:es?|ed|ing)|cuts?|reduc(?:es?|ed|ing|tion of)|lowers?|removes?|eliminates?|shaves off|drops by|falls by|shrinks by)\s(?:\w+\s){0,4}?(?:by |of )?([1-9]\d\d)\s?%",
-    re.IGNORECASE,
-)
-_PERCENT_OF_TIME: Final = re.compile(
-    r"\b(\d{1,2}(?:\.\d+)?)\s?% of the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl)\b", re.IGNORECASE
-)
-_TIMES: Final = re.compile(
-    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- ]times|[- ]fold)\b",
-    re.IGNORECASE,
-)
-_OF_SOMETHING: Final = re.compile(
-    r"\s*(?:(?:the|as many|as much|more|fewer|less|larger|smaller|bigger|higher)\s+)(?:[\w-]+\s+){0,3}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth|experts?|batch|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size|capacity|vram|traffic)\b",
-    re.IGNORECASE,
-)
-_OFTEN: Final = re.compile(r"of the time\b", re.IGNORECASE)
-_TAKES: Final = re.compile(
-    r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
-    re.IGNORECASE,
-)
-_OTHER_SIDE: Final = re.compile(
-    r"\b(?:rather than|than|instead of|different from|not|versus|vs\.?|or|from being|no longer|without being)\s+(?:\w+\s+)?$",
-    re.IGNORECASE,
-)
-_OF_THE_TIME: Final = re.compile(
-    r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b", re.IGNORECASE
-)
-_ADVICE: Final = re.compile(
-    r"\b(?:buy|take|choose|get|pick|prefer|go for|pay for|select|look for|invest in)\b",
-    re.IGNORECASE,
-)
-_SAME_AS_SHORT: Final = re.compile(
-    r"(?:as fast|as quick(?:ly)?|same (?:speed|rate|pace|\d+ ?tok\S*)|no slower|\d+ ?tok\S*|just as \w+) (?:\w+ ){0,3}?(?:as|than) (?:at|with|for) \d",
-    re.IGNORECASE,
-)
-_PER_TOKEN: Final = re.compile(
-    r"ms (?:per|a|/) ?token|ms/token|\b(?:tpot|itl|tbt)\b|per token", re.IGNORECASE
-)
-_LESS_OF: Final = re.compile(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of", re.IGNORECASE)
-_BITS_PER_SECOND: Final = re.compile(r"\d ?(?:Gb/s|Gbps|Gbit/s|Gbits/s)")
-_SOME_TIME: Final = re.compile(r"\d ?(?:ms|s)\b")
-_PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
-_NUMBER_ALONE: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)\s*")
-_BASE_ROW: Final = re.compile(
-    r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original|status quo|unpruned|1)\b",
-    re.IGNORECASE,
-)
-_BECOMES: Final = re.compile(
-    r"\b(\d{1,5}(?:\.\d+)?) ?ms(?: per token| a token|/token)? (?:becomes?|turns? into|shrinks? to|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?ms\b",
-    re.IGNORECASE,
-)
-_FACTOR_OF: Final = re.compile(
-    r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)\b",
-    re.IGNORECASE,
-)
-_VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
-_NUMBER_WORDS: Final = MappingProxyType(
-    {
-        "two": 2.0,
-        "three": 3.0,
-        "four": 4.0,
-        "five": 5.0,
-        "six": 6.0,
-        "eight": 8.0,
-        "ten": 10.0,
-        "sixteen": 16.0,
-    }
-)
-_PER_PIECE: Final = re.compile(
-    r"\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop|prompt)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +94,8 @@ class Effect:
     is_aggregate: bool = False
     is_single: bool = False
     is_prefill: bool = False
+    metric: int | None = None
+    """Where the metric stands, if it stands before the change."""
 
 
 def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
@@ -198,10 +103,10 @@ def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
     if (
         block.kind is not BlockKind.CELL
         and _TRIGGERS.isdisjoint(sentence.names)
-        and not _FIGURE.search(sentence.text)
+        and not FIGURE.search(sentence.text)
     ):
         return []
-    claims = _claims(sentence) if _FIGURE.search(sentence.text) else []
+    claims = _claims(sentence) if FIGURE.search(sentence.text) else []
     found: list[tuple[Clause, Effect]] = []
     for clause in sentence.clauses:
         own = [claim for claim in claims if clause.start <= _middle(claim, sentence) < clause.end]
@@ -225,7 +130,7 @@ def _in_clause(
 ) -> Iterator[Effect]:
     text = block.text[clause.start : clause.end]
     names = {tag.name for tag in clause.tags}
-    yield from _about_resources(clause, block.text, text, names)
+    yield from _about_resources(clause, text, names)
     worded = _worded(block.text, clause)
     gained = False
     for claim in claims:
@@ -233,7 +138,7 @@ def _in_clause(
             claim, sentence.text, clause, names, block
         ):
             continue
-        if _OFTEN.search(claim.text) and not _TAKES.search(
+        if OFTEN.search(claim.text) and not TAKES.search(
             sentence.text[max(0, claim.start - 24) : claim.end]
         ):
             continue
@@ -258,7 +163,8 @@ def _in_clause(
             yield Effect(kind, start, end, None, tpot, aggregate, single, prefill)
     if gained:
         return
-    for other in (_bare_cell(block, clause), _signed(block, sentence, clause), _part_of_time(clause, text),
+    for other in (_bare_cell(block, clause), _signed(block, sentence, clause),
+                  _part_of_time(clause, text),
                   _times_the_rate(clause, text, names), worded):  # fmt: skip
         if other is not None:
             yield other
@@ -272,12 +178,12 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
     if claim.kind is ClaimKind.ABSOLUTE:
         if claim.unit != "ms" or names & {"TIME", "DECODE", "TP"} or block.kind is BlockKind.CELL:
             return True
-        return _PER_TOKEN.search(block.text) is not None
+        return PER_TOKEN.search(block.text) is not None
     if claim.rule == "share" and not names & {"TIME", "RATE"}:
-        return _OF_THE_TIME.search(claim.text) is not None or "as long" in claim.text
+        return OF_THE_TIME.search(claim.text) is not None or "as long" in claim.text
     if names & {"FASTER", "TIME", "RATE"}:
-        return not _OF_SOMETHING.match(text, claim.end)
-    if claim.rule != "factor" or _OF_SOMETHING.match(text, claim.end):
+        return not OF_SOMETHING.match(text, claim.end)
+    if claim.rule != "factor" or OF_SOMETHING.match(text, claim.end):
         return False
     concluded = clause.opener in {"so", "hence", "thus", "therefore", "which", "i.e.", ":"}
     return (
@@ -287,20 +193,20 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
     )
 
 
-def _about_resources(clause: Clause, whole: str, text: str, names: set[str]) -> Iterator[Effect]:
+def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     bound = next((tag for tag in clause.tags if tag.name == "BOUND_COMPUTE"), None)
-    driver = _NOT_BYTES_BUT_MATH.search(text) or (
-        _DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE"} else None
+    driver = NOT_BYTES_BUT_MATH.search(text) or (
+        DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE"} else None
     )
     memory = next((tag for tag in clause.tags if tag.name == "BOUND_MEMORY"), None)
-    if bound is not None and not _OTHER_SIDE.search(text[: bound.start - clause.start]):
+    if bound is not None and not OTHER_SIDE.search(text[: bound.start - clause.start]):
         yield Effect(Kind.BOUND, bound.start, bound.end)
     elif driver is not None:
         yield Effect(Kind.BOUND, clause.start + driver.end() - 1, clause.start + driver.end())
-    elif memory is not None and _NOT_BEFORE.search(text[: memory.start - clause.start]):
+    elif memory is not None and NOT_BEFORE.search(text[: memory.start - clause.start]):
         yield Effect(Kind.BOUND, clause.start, clause.start + 1)
-    used = _UTILISATION.search(text)
+    used = UTILISATION.search(text)
     if used is not None and names & {"PEAK", "DECODE", "FLOPS"}:
         share = float(used["low"] or used["other"]) / 100.0
         yield Effect(
@@ -313,24 +219,24 @@ def _about_resources(clause: Clause, whole: str, text: str, names: set[str]) -> 
     if free is not None:
         yield Effect(Kind.FREE, free.start, free.end)
     if "KV" in names or "LONG" in names or names & {"RATE", "DECODE", "TIME"}:
-        ignored = _KV_IGNORED.search(text)
+        ignored = KV_IGNORED.search(text)
         if ignored is not None:
             yield Effect(
                 Kind.KV_IGNORED, clause.start + ignored.start(), clause.start + ignored.end()
             )
-    if "KV" in names and "FLOPS" not in names and (grown := _QUADRATIC.search(text)) is not None:
+    if "KV" in names and "FLOPS" not in names and (grown := QUADRATIC.search(text)) is not None:
         yield Effect(Kind.KV_SQUARE, clause.start + grown.start(), clause.start + grown.end())
-    if (read := _READS.search(text)) is not None and names & {"DECODE", "ROUTE"}:
+    if (read := READS.search(text)) is not None and names & {"DECODE", "ROUTE"}:
         yield Effect(Kind.READS, clause.start + read.start(), clause.start + read.end())
-    if (fits := _FITS.search(text)) is not None:
+    if (fits := FITS.search(text)) is not None:
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
-    if _SOME_TIME.search(text) and _BITS_PER_SECOND.search(whole):
-        yield Effect(Kind.LINK, clause.start, clause.start + 1)
-    if names & {"PEAK", "CAPACITY"} and (advice := _ADVICE.search(text)) is not None:
+    if SOME_AMOUNT.search(text) is not None:
+        yield Effect(Kind.AMOUNT, clause.start, clause.start + 1)
+    if names & {"PEAK", "CAPACITY"} and (advice := ADVICE.search(text)) is not None:
         yield Effect(Kind.ADVICE, clause.start + advice.start(), clause.start + advice.end())
-    if (same := _SAME_AS_SHORT.search(text)) is not None:
+    if (same := SAME_AS_SHORT.search(text)) is not None:
         yield Effect(Kind.KV_IGNORED, clause.start + same.start(), clause.start + same.end())
-    over = _OVER_ALL.search(text)
+    over = OVER_ALL.search(text)
     if over is not None:
         yield Effect(
             Kind.OVER_ALL,
@@ -347,32 +253,32 @@ def _tpot(claim: Claim, text: str) -> float | None:
     low = claim.value_low or claim.value
     high = claim.value_high or claim.value
     if claim.unit == "ms":
-        if _PER_PIECE.search(text[claim.end : claim.end + 24]):
+        if PER_PIECE.search(text[claim.end : claim.end + 24]):
             return None
         return high if claim.metric in {Metric.TPOT, Metric.LATENCY, Metric.UNKNOWN} else None
     return 1e3 / low if claim.unit == "tokens/s" else None
 
 
 def _bare_cell(block: Block, clause: Clause) -> Effect | None:
-    """A number in a column of rates or times, held against the first row where that is a baseline."""
+    """A number in a column of rates or times, against the first row where that is a baseline."""
     if block.kind is not BlockKind.CELL or not block.row:
         return None
-    match = _NUMBER_ALONE.fullmatch(block.text)
+    match = NUMBER_ALONE.fullmatch(block.text)
     if match is None:
         return None
     column = block.column.lower()
     value = float(match[1].replace(",", ""))
     is_rate = re.search(r"tok(?:en)?s?\s?(?:/|per )\s?s", column) is not None
     is_time = (
-        re.search(r"\bms\b", column) is not None and _PER_TOKEN_COLUMN.search(column) is not None
+        re.search(r"\bms\b", column) is not None and PER_TOKEN_COLUMN.search(column) is not None
     )
     if value <= 0 or not (is_rate or is_time):
         return None
     tpot = 1e3 / value if is_rate else value
     index = block.columns.index(block.column) if block.column in block.columns else 0
-    first = _NUMBER_ALONE.fullmatch(block.above[index]) if index < len(block.above) else None
+    first = NUMBER_ALONE.fullmatch(block.above[index]) if index < len(block.above) else None
     speedup = None
-    if first is not None and _BASE_ROW.search(block.above[0]):
+    if first is not None and BASE_ROW.search(block.above[0]):
         base = float(first[1].replace(",", ""))
         if base > 0:
             speedup = value / base if is_rate else base / value
@@ -391,7 +297,7 @@ def _signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
         from advisor.prose.tagging import tags_of, words_of  # noqa: PLC0415
 
         names |= names_of(tags_of(block.column, words_of(block.column), terms()))
-        factor = _BARE_FACTOR.match(text)
+        factor = BARE_FACTOR.match(text)
         if (
             factor is not None
             and float(factor[1]) > 1.02
@@ -399,7 +305,7 @@ def _signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
         ):
             start = clause.start + factor.start(1)
             return Effect(Kind.GAIN, start, clause.start + factor.end(), float(factor[1]))
-    match = _SIGNED_PERCENT.search(text)
+    match = SIGNED_PERCENT.search(text)
     if match is None or not names & {"TIME", "RATE"}:
         return None
     part = float(match[2]) / 100.0
@@ -418,41 +324,41 @@ def _saving(clause: Clause, text: str) -> Effect | None:
     if pair is not None:
         return Effect(Kind.SAVING, pair[0].start, max(pair[0].end, pair[1].end))
     read = next((tag for tag in clause.tags if tag.name == "BYTES"), None)
-    if read is not None and (_FRACTION.search(text) or _LESS_OF.search(text)):
+    if read is not None and (FRACTION.search(text) or LESS_OF.search(text)):
         return Effect(Kind.SAVING, read.start, read.end)
     return None
 
 
 def _part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
-    changed = _BECOMES.search(text)
+    changed = BECOMES.search(text)
     if changed is not None and float(changed[2]) > 0:
         factor = float(changed[1]) / float(changed[2])
         kind = Kind.GAIN if factor > 1 else Kind.LOSS
         return Effect(kind, clause.start + changed.start(), clause.start + changed.end(), factor)
-    share = _PERCENT_OF_TIME.search(text)
-    if share is not None and float(share[1]) > 0 and _TAKES.search(text[: share.end()]):
+    share = PERCENT_OF_TIME.search(text)
+    if share is not None and float(share[1]) > 0 and TAKES.search(text[: share.end()]):
         start, end = clause.start + share.start(), clause.start + share.end()
         return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
-    part = _FRACTION.search(text)
+    part = FRACTION.search(text)
     if part is None:
         return None
     start = clause.start + part.start("part")
     for tag in clause.tags:
         if tag.name in {"TIME", "DECODE"} and 0 <= tag.start - start <= 48:
-            return Effect(Kind.GAIN, start, tag.end, _PARTS[part["part"].lower()])
-    if _OF_THE_TIME.match(text, part.end()):
-        return Effect(Kind.GAIN, start, start + 4, _PARTS[part["part"].lower()])
+            return Effect(Kind.GAIN, start, tag.end, PARTS[part["part"].lower()])
+    if OF_THE_TIME.match(text, part.end()):
+        return Effect(Kind.GAIN, start, start + 4, PARTS[part["part"].lower()])
     return None
 
 
 def _times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
     """Eight times the decode speed; the same 2x applies to the latency."""
-    match = _TIMES.search(text) or _FACTOR_OF.search(text)
+    match = TIMES.search(text) or FACTOR_OF.search(text)
     if match is None or not names & {"RATE", "TIME", "FASTER"}:
         return None
     times = match["times"].lower()
-    factor = _NUMBER_WORDS.get(times) or float(times)
+    factor = NUMBER_WORDS.get(times) or float(times)
     if factor <= 1.02 or factor > _LARGEST_FACTOR or "SLOWER" in names:
         return None
     return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
@@ -469,8 +375,9 @@ def _worded(text: str, clause: Clause) -> Effect | None:
         return Effect(Kind.LOSS, slower.start, slower.end)
     pair = _near(tags, "DOWN", ("TIME",)) or _near(tags, "UP", ("RATE",))
     if pair is not None:
-        factor = _VERBS.get(text[pair[0].start : pair[0].start + 4].lower())
-        return Effect(Kind.GAIN, pair[0].start, max(pair[0].end, pair[1].end), factor)
+        factor = VERBS.get(text[pair[0].start : pair[0].start + 4].lower())
+        end = max(pair[0].end, pair[1].end)
+        return Effect(Kind.GAIN, pair[0].start, end, factor, metric=pair[1].start)
     pair = _near(tags, "UP", ("TIME",)) or _near(tags, "DOWN", ("RATE",))
     if pair is not None:
         return Effect(Kind.LOSS, pair[0].start, max(pair[0].end, pair[1].end))

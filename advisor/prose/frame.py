@@ -44,7 +44,7 @@ class Frame:
     acceptance: float | None = None
 
     def over(self, outer: Frame) -> Frame:
-        """This frame, with what it leaves open taken from an outer one."""
+        """The frame, with what it leaves open taken from an outer one."""
         missing = {
             item.name: getattr(outer, item.name)
             for item in fields(Frame)
@@ -67,13 +67,16 @@ _WEIGHTS_NEAR: Final = re.compile(
     r"\b(?:weights?|checkpoint|model)\b|\bis $|\bare $", re.IGNORECASE
 )
 _CAPACITY_NEAR: Final = re.compile(
-    r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm|pcie)",
+    r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm"
+    r"|pcie)",
     re.IGNORECASE,
 )
 _WEIGHTS_AFTER: Final = re.compile(r"\W{0,2}(?:of )?(?:\w+[- ])?weights?\b", re.IGNORECASE)
 _PARTING: Final = re.compile(r"[,;()|]| and | plus |\. ")
+_FILLERS: Final = frozenset({"", "about", "around", "some", "roughly", "nearly"})
 _LINK: Final = re.compile(
-    r"\b(?:pcie|nvlink|link|nic|wire|disk|ssd|nvme|network|ethernet|infiniband|system ram|ddr|host|interconnect|bus bandwidth|all-reduce|usb|read from)\b",
+    r"\b(?:pcie|nvlink|link|nic|wire|disk|ssd|nvme|network|ethernet|infiniband|system ram|ddr"
+    r"|host|interconnect|bus bandwidth|all-reduce|usb|read from)\b",
     re.IGNORECASE,
 )
 _REACH: Final = 28
@@ -125,7 +128,8 @@ def _one_size(
 
 
 _ACTIVE_OF: Final = re.compile(
-    r"\b(\d+(?:\.\d+)?)B (?:of (?:the|its) \d+(?:\.\d+)?B )?(?:parameters |params )?(?:are |is )?(?:active|activated)\b",
+    r"\b(\d+(?:\.\d+)?)B (?:of (?:the|its) \d+(?:\.\d+)?B )?(?:parameters |params )?(?:are |is "
+    r")?(?:active|activated)\b",
     re.IGNORECASE,
 )
 _TOKENS: Final = re.compile(
@@ -191,7 +195,8 @@ def _segment(text: str, start: int, end: int) -> tuple[str, str]:
     """What stands before and after an amount, up to the next sign that parts words."""
     before = text[max(0, start - _REACH) : start]
     after = text[end : end + _REACH]
-    return _PARTING.split(before)[-1], _PARTING.split(after)[0]
+    pieces = [piece for piece in _PARTING.split(before) if piece.strip(" ~≈") not in _FILLERS]
+    return (pieces[-1] if pieces else ""), _PARTING.split(after)[0]
 
 
 def _only(values: set[float]) -> float | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from advisor.prose.blocks import Block, BlockKind, Comment, Fence, Page
@@ -109,7 +110,7 @@ class _Walk:
                 case "tr_close" if table is not None:
                     self._row(table)
                 case "inline" if table is not None:
-                    table.bodies.append(self._cell(table, token))
+                    table.bodies.append(self._cell(table))
                 case "inline":
                     self._inline(token, tokens[index - 1])
                 case "fence" | "code_block" if token.map is not None:
@@ -193,7 +194,7 @@ class _Walk:
             lines.append((wanted, self._start(number) + at))
         return plain(lines)
 
-    def _cell(self, table: _Table, token: Token) -> PlainText:
+    def _cell(self, table: _Table) -> PlainText:
         """The next cell of a row, by the bars of its line."""
         whole = self._line(table.line)
         cells = _cells(whole)
@@ -283,7 +284,7 @@ def _cells(line: str) -> list[tuple[int, int]]:
             bars.append(at)
         at = line.find("|", at + 1)
     edges = [-1, *bars, len(line)]
-    cells = [(a + 1, b) for a, b in zip(edges, edges[1:], strict=False)]
+    cells = [(a + 1, b) for a, b in pairwise(edges)]
     if cells and not line[cells[0][0] : cells[0][1]].strip(" \t>-*+.)0123456789"):
         cells = cells[1:]
     if cells and not line[cells[-1][0] : cells[-1][1]].strip():

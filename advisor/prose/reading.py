@@ -15,7 +15,7 @@ from typing import Final
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.effects import Effect, effects_of
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
-from advisor.prose.lexicon import LEVERS, terms
+from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.sentences import Clause, Sentence, sentences_of
 from advisor.prose.status import is_past, status_of
@@ -331,8 +331,9 @@ class _BlockReader:
 
 def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None:
     """Which of some kinds of terms stands nearest to an effect in its clause."""
+    start = min(effect.start, effect.start if effect.metric is None else effect.metric)
     found = [
-        (max(tag.start - effect.end, effect.start - tag.end, 0), tag.name)
+        (max(tag.start - effect.end, start - tag.end, 0), tag.name)
         for tag in clause.tags
         if tag.name in kinds
     ]
@@ -340,7 +341,8 @@ def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None
 
 
 _BATCH_COLUMN: Final = re.compile(
-    r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs|max_batch_size|clients)\b",
+    r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs"
+    r"|max_batch_size|clients)\b",
     re.IGNORECASE,
 )
 _BYTES_COLUMN: Final = re.compile(
@@ -395,5 +397,3 @@ def _phase_of(place: frozenset[str]) -> Phase:
         return Phase.DECODE
     return Phase.UNKNOWN
 
-
-LEVER_NAMES: Final = frozenset(LEVERS)

@@ -46,67 +46,95 @@ _SUPPOSED: Final = re.compile(
     r"\b(?:imagine|suppose|supposing|assume that|hypothetically|if (?:\w+ ){0,6}?(?:were|had)\b"
     r"|were (?:the|it|they|we)|(?:one|you|we|people) (?:would|might|could) (?:think|expect|assume"
     r"|hope|conclude|guess)|it (?:is|would be|seems) tempting|naively|at first (?:sight|glance)"
-    r"|if decode|as if|would have|(?:is|was|be|be a) (?:wrong|mistake|naive|incorrect|tempting|unrealistic)(?: \w+)? to)\b",
+    r"|if decode|as if|would have|(?:is|was|be|be a) (?:wrong|mistake|naive|incorrect|tempting"
+    r"|unrealistic)(?: \w+)? to)\b",
     re.IGNORECASE,
 )
 _ATTRIBUTED: Final = re.compile(
     r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
-    r"|articles?|marketing|colleagues?)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes)"
-    r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea|myth|reviewer|he|she|they|somebody|someone) (?:proposes?|proposed|claims?|claimed|says?|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes)"
-    r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that|is|was)"
-    r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:think|believe|say)|is (?:often|sometimes|frequently) (?:said|claimed|assumed)"
+    r"|articles?|marketing|colleagues?)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
+    r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes)"
+    r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea"
+    r"|myth|reviewer|he|she|they|somebody|someone) (?:proposes?|proposed|claims?|claimed|says?"
+    r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes)"
+    r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that"
+    r"|is|was)"
+    r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:think|believe|say)|is (?:often"
+    r"|sometimes|frequently) (?:said|claimed|assumed)"
     r"|(?:conclude|concluded|assumed|believed|thought) that)",
     re.IGNORECASE,
 )
 _REFUTES: Final = re.compile(
-    r"[\s\"'“(\[]*(?:wrong|no[,.;:! ]|nope|false|not (?:so|really|quite|true|at|with|on|for|in|unless)|never|incorrect|untrue|nonsense"
-    r"|(?:this|that|it|they|these|both|neither)(?:'s|’s| is| are| was| does| do| did| will| would| has| holds?)? (?:wrong|false|not|n't|a myth|mistaken|a mistake|incorrect|untrue|backwards?|only (?:true|holds|if|for|when))"
-    r"|(?:it|this|that|they) (?:doesn't|don't|does not|do not|didn't|did not|won't|will not|isn't|is not|aren't|cannot|can't)|neither"
-    r"|in (?:reality|practice|fact)|however|but|unfortunately|sadly|except|yet|actually|edit|update|correction"
-    r"|the catch|on current|measured|reality|in truth|nothing of|we measured|the (?:truth|error|mistake|flaw|problem) )",
+    r"[\s\"'“(\[]*(?:wrong|no[,.;:! ]|nope|false|not (?:so|really|quite|true|at|with|on|for|in"
+    r"|unless)|never|incorrect|untrue|nonsense"
+    r"|(?:this|that|it|they|these|both|neither)(?:'s|’s| is| are| was| does| do| did| will| would"
+    r"| has| holds?)? (?:wrong|false|not|n't|a myth|mistaken|a mistake|incorrect|untrue"
+    r"|backwards?|only (?:true|holds|if|for|when))"
+    r"|(?:it|this|that|they) (?:doesn't|don't|does not|do not|didn't|did not|won't|will not|isn't"
+    r"|is not|aren't|cannot|can't)|neither"
+    r"|in (?:reality|practice|fact)|however|but|unfortunately|sadly|except|yet|actually|edit"
+    r"|update|correction"
+    r"|the catch|on current|measured|reality|in truth|nothing of|we measured|the (?:truth|error"
+    r"|mistake|flaw|problem) )",
     re.IGNORECASE,
 )
 _DEPENDS: Final = re.compile(
-    r"\b(?:depends? on|depending on|whether|provided|as long as|unless|only (?:if|when|once|where|after|with|at|for|in|on|because the baseline))\b",
+    r"\b(?:depends? on|depending on|whether|provided|as long as|unless|only (?:if|when|once"
+    r"|where|after|with|at|for|in|on|because the baseline))\b",
     re.IGNORECASE,
 )
 _COLLECTIVE: Final = re.compile(
-    r"\b(?:none of (?:these|this|them|it|that|which)|neither (?:of|one)|nothing of (?:this|that))\b",
+    r"\b(?:none of (?:these|this|them|it|that|which)|neither (?:of|one)|nothing of (?:this"
+    r"|that))\b",
     re.IGNORECASE,
 )
 _UNCHANGED: Final = re.compile(
-    r"\b(?:unchanged|stays? (?:the same|as (?:it|they) (?:is|was|are|were)|put|flat|constant)|stayed (?:the same|as|flat|constant)|remains? (?:the same|constant|flat)"
-    r"|(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?) (?:\w+ )?(?:nothing|little|almost nothing|no (?:gain|speedup|benefit))"
-    r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain|benefit|speedup|effect|difference|improvement)|same (?:speed|time|latency|rate))\b",
+    r"\b(?:unchanged|stays? (?:the same|as (?:it|they) (?:is|was|are|were)|put|flat|constant)"
+    r"|stayed (?:the same|as|flat|constant)|remains? (?:the same|constant|flat)"
+    r"|(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?) (?:\w+ )?(?:nothing"
+    r"|little|almost nothing|no (?:gain|speedup|benefit))"
+    r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain"
+    r"|benefit|speedup|effect|difference|improvement)|same (?:speed|time|latency|rate))\b",
     re.IGNORECASE,
 )
 _REFUTING_TAIL: Final = re.compile(
-    r"\b(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a mistake|not true|backwards?)\b",
+    r"\b(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a "
+    r"mistake|not true|backwards?)\b",
     re.IGNORECASE,
 )
 _REJECTING: Final = re.compile(
-    r"\b(?:myths?|misconceptions?|rejected|rejections?|fallac(?:y|ies)|pitfalls?|wrong|mistakes?|debunk\w*"
-    r"|anti-?patterns?|(?:does|do|did|will|would|is|are|was|were|can)(?: ?n['o’]t| not) (?:\w+ )?(?:work|works|help|pay|matter|worth|enough|true|count|do)|won['’]?t (?:work|help|pay)|no-ops?|useless|not worth|why not|why (?:\w+ ){1,6}(?:does|do|is|are|will|would|did) ?n[o'’]t"
-    r"|discarded|abandoned|dismissed|wrong\w*|false\w*|incorrect\w*|what (?:not|does not|doesn'?t)|traps?|errors?|flag(?:s|ged)?|example of bad|bad (?:ideas?|claims?|examples?)|claim versus|near miss|overclaims?|non-?levers?)\b",
+    r"\b(?:myths?|misconceptions?|rejected|rejections?|fallac(?:y|ies)|pitfalls?|wrong|mistakes?"
+    r"|debunk\w*"
+    r"|anti-?patterns?|(?:does|do|did|will|would|is|are|was|were|can)(?: ?n['o’]t| not) (?:\w+ "
+    r")?(?:work|works|help|pay|matter|worth|enough|true|count|do)|won['’]?t (?:work|help|pay)"
+    r"|no-ops?|useless|not worth|why not|why (?:\w+ ){1,6}(?:does|do|is|are|will|would|did) "
+    r"?n[o'’]t"
+    r"|discarded|abandoned|dismissed|wrong\w*|false\w*|incorrect\w*|what (?:not|does not"
+    r"|doesn'?t)|traps?|errors?|flag(?:s|ged)?|example of bad|bad (?:ideas?|claims?|examples?)"
+    r"|claim versus|near miss|overclaims?|non-?levers?)\b",
     re.IGNORECASE,
 )
 _CLAIMED_COLUMN: Final = re.compile(
-    r"\b(?:claim(?:s|ed)?|said|promised|myth|statement|expected by|vendor|hope|hoped|marketing|wrong claim|idea|proposal|belief)\b",
+    r"\b(?:claim(?:s|ed)?|said|promised|myth|statement|expected by|vendor|hope|hoped|marketing"
+    r"|wrong claim|idea|proposal|belief)\b",
     re.IGNORECASE,
 )
 _FOUND_COLUMN: Final = re.compile(
-    r"\b(?:found|verdict|measured|reality|actual(?:ly)?|result|fact|truth|why not|observed|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome)\b",
+    r"\b(?:found|verdict|measured|reality|actual(?:ly)?|result|fact|truth|why not|observed"
+    r"|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome)\b",
     re.IGNORECASE,
 )
 _FALSE_CELL: Final = re.compile(
-    r"\s*(?:false|no\b|wrong|myth|rejected|not |0 ?%|none|incorrect|untrue|impossible|✗|✘|❌|dropped|declined)",
+    r"\s*(?:false|no\b|wrong|myth|rejected|not |0 ?%|none|incorrect|untrue|impossible|✗|✘|❌"
+    r"|dropped|declined)",
     re.IGNORECASE,
 )
 _QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“"}
 _PAST: Final = _set(
     "raised rose cut went came fell dropped improved doubled doubling-d tripled halved got took"
     " sped brought gave reduced increased ran gained jumped was were helped made reached saved"
-    " expected hoped planned-x wanted thought bought turned grew changed moved shrank accelerated lowered became"
+    " expected hoped planned-x wanted thought bought turned grew changed moved shrank "
+    "accelerated lowered became"
 )
 
 

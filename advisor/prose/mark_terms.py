@@ -1,0 +1,315 @@
+"""Terms for everything but levers: storage, effects, metrics, regimes, resources, evidence.
+
+Written like those for levers.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+MARKS: Final = MappingProxyType(
+    {
+        "REMOVE": ("remov(e|es|ed|ing|al), drop(|s|ped|ping), cut, cutting, tak(e|es|ing)"),
+        "PART": (
+            "layer(|s), block(|s), row(|s), column(|s), neuron(|s), filter(|s), unit(|s), "
+            "dimension(|s), width, entirely, them, module(|s), branch(|es)"
+        ),
+        "REMOVED": (
+            "physically remov(e|es|ed|ing), cut out, cutting out, taken out, tak(e|es|ing) out, "
+            "physically, slic(e|es|ed|ing) (away|off|out|the|them), sliced, rebuil(d|ds|t|ding), "
+            "dropped blocks, drop(|s|ped|ping) (the "
+            "|)(blocks|layers|rows|columns|channels|neurons|experts), structural(|ly), structured "
+            "prun(ing|ed), smaller (matrices|tensors|matrix|dense|layers|network), shrink(|s) the "
+            "(tensors|matrices|layers|dimensions), really gone, (is|are) gone, actually gone, "
+            "narrower (matrices|layers|tensors), thinner, delet(e|es|ed|ing|ion), half their "
+            "width, of their width, reduced width, hidden size, intermediate size, fewer layers, "
+            "fewer rows, excis(e|ed|ing), extract(ed|ing) the remaining, not executed, no longer "
+            "executed, no longer in the, width prun(ed|ing), depth prun(ed|ing), channel(|s), "
+            "whole (channels|rows|columns|layers|neurons|blocks), rows and columns, removing "
+            "layers, layers removed, re exported, shrunk, dense matrices of, compact(|ed) model, "
+            "head groups, layers out, blocks out, dropping a quarter of the layers, out of the "
+            "(tensors|model|weights|checkpoint|network|graph|matrices)"
+        ),
+        "PACKED": (
+            "packed, pack(|s|ing), compressed, bitmap, csr, bsr, sparse kernel(|s), sparse "
+            "format(|s), packed format, load as sparse, spinfer, macko, flash llm, sparse marlin, "
+            "marlin 24, deepsparse, sputnik, tiled csl, sparse engine, skip(|s) the read(|s), "
+            "skip(|s) reading, skip(|s|ping) zeros, sparse storage, compressed storage, "
+            "compressed format, sparse runtime, values plus, metadata, kernel that reads, reads "
+            "only, stored sparse, stored compressed, sparse layout, own sparse kernels, relu, "
+            "relufication, predictor, neuron(|s), hot neurons, sparsity aware, sparse aware, "
+            "sparse matmul, sparse matrix kernel(|s), cutlass sparse, non zero values, nonzero "
+            "values, only the non zeros, skip(s|ped) loading, contextual sparsity, activation "
+            "sparsity, deja vu, powerinfer, teal, sparse gemv, sparse spmv, spmv, skips the "
+            "(rows|columns), index(ed|es)"
+        ),
+        "DENSE": (
+            "dense tensor(|s), dense checkpoint, dense format, dense storage, stored dense, "
+            "stay(|s) dense, stay in the, stays in the, remain in the, stock "
+            "(code|kernel|kernels|checkpoint), standard (kernels|checkpoint|tensors|format), "
+            "ordinary (checkpoint|kernels|tensors), normal (tensors|checkpoint|kernels), same "
+            "tensor(|s), same shape(|s), shapes unchanged, shape unchanged, same "
+            "(checkpoint|file) (size|format), fp16 checkpoint, bf16 checkpoint, fp8 tensors, fp16 "
+            "tensors, bf16 tensors, dense kernels, dense gemm, in place, multiplication by zero, "
+            "multiplied by zero, still stored, still executed, still there, kept in, "
+            "mask(|s|ed|ing), no op, make it permanent, live, number of parameters stays, "
+            "parameter count stays, full size, dense matrix, dense matrices, dense fp16, dense "
+            "bf16, dense fp8, as dense, unstructured, simulated, normal fp8 tensors, same dense, "
+            "regular dense"
+        ),
+        "MASK": (
+            "mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) out, zeroed, "
+            "zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, set to zero, by "
+            "zero, turn(|s|ed|ing) off, silenc(e|es|ed|ing), mut(e|ed|es|ing), head mask, without "
+            "half of its, deactivat(e|es|ed|ing), zero out"
+        ),
+        "FASTER": (
+            "faster, quicker, snappier, speedier, swifter, sooner, speed(|s|ing) up, sped up, "
+            "speedup(|s), speed up(|s), accelerat(e|es|ed|ing|ion), quicken(|s|ed|ing), more "
+            "quickly, snappy, less time, shorter time, half the "
+            "time, third of the time, quarter of the time, fraction of the time, half "
+            "third quarter shorter wait, less waiting, more "
+            "responsive, livelier, instant, instantly, zippier, brisker, outpac(e|es|ed|ing), "
+            "overtak(e|es|ing), ahead of, beats, outperform(|s|ed|ing), in less time, less wait, "
+            "shorter waits, quicker replies, cuts the wait, at double speed, double speed, twice "
+            "the speed, twice the rate, double the rate, double the speed, triple the speed, "
+            "three times the speed, four times the speed, half the latency, lower itl, lower "
+            "tpot, hastens, races, flies, quickest, fastest"
+        ),
+        "SLOWER": ("slower, slow(|s|ed|ing) down, slow, slowdown(|s), longer, worse"),
+        "UP": (
+            "rais(e|es|ed|ing), ris(e|es|ing), rose, increas(e|es|ed|ing), grow(|s|n|ing), "
+            "higher, more, doubl(e|es|ed|ing), tripl(e|es|ed|ing), quadrupl(e|es|ed|ing), "
+            "improv(e|es|ed|ing|ement|ements), boost(|s|ed|ing), gain(|s|ed), lift(|s|ed|ing), "
+            "climb(|s|ed), jump(|s|ed), go(|es) up, going up, better, twice, multipl(ied|ying), "
+            "scal(e|es|ing), up by, benefit(|s|ed)"
+        ),
+        "DOWN": (
+            "cut(|s|ting), reduc(e|es|ed|ing|tion), lower(|s|ed|ing), halv(e|es|ed|ing), "
+            "drop(|s|ped|ping), fall(|s|ing), fell, shrink(|s|ing), shrank, shrunk, "
+            "decreas(e|es|ed|ing), shorten(|s|ed|ing), sav(e|es|ed|ing|ings), less, fewer, "
+            "shorter, down, go(|es) down, shav(e|es|ed|ing), slash(|es|ed|ing), "
+            "trim(|s|med|ming), minus, bring(|s|ing) down, smaller, remov(e|es|ing), "
+            "com(e|es|ing) down, skip(|s|ping|ped), divid(e|es|ed|ing)"
+        ),
+        "TIME": (
+            "latency, latencies, itl, tpot, tbt, inter token latency, inter token time, token "
+            "latency, token time, time per token, time per output token, times per token, ms per "
+            "token, ms token, step time, steps time, decode time, decode step, decoding time, "
+            "generation time, time between tokens, response time, reply time, wait per token, "
+            "time per generated token, per token latency, per token time, decode latency, seconds "
+            "per token, inference time, time per step, time for each token, step latency, "
+            "runtime, wall time, time to generate, milliseconds per token, delay, lag, wait, "
+            "waiting time, time to write, time to answer, time for a token, time for each word, "
+            "seconds per answer, response latency, reply latency, generation delay, ms per output "
+            "token, ms a token, per word latency, duration, completion time, s per token, decode "
+            "cost, time each token takes, time a token takes, time to produce, time of a step, "
+            "token interval, gap between tokens, gaps between tokens, interval between tokens, "
+            "time spent per token, microseconds per token"
+        ),
+        "RATE": (
+            "tokens s, tok s, tps, tokens per second, token s, tokens sec, tok sec, token per "
+            "second, token rate, decode speed, decoding speed, generation speed, typing speed, "
+            "inference speed, tokens a second, output rate, output speed, speed, decode rate, "
+            "decode throughput, tokens per user, decode performance, generation throughput, "
+            "inference performance, performance, writing speed, reading speed, chat speed, single "
+            "user speed, stream speed, streaming speed, token throughput, tokens per s, t s, "
+            "words per second, characters per second, word rate, output tokens per second, tokens "
+            "each second, rate of tokens, pace, tempo, generation rate, reply speed, answer "
+            "speed, token speed, speed of generation, speed of decoding, speed of the reply, "
+            "speed of replies, speed of a single, speed per user, writing rate, decode tokens per "
+            "second, stream rate, single stream speed, chat rate, t per s, toks, toks per second, "
+            "token generation speed, token generation rate"
+        ),
+        "THROUGHPUT": (
+            "throughput, goodput, requests s, requests per second, req s, tokens in total, total "
+            "tokens, aggregate throughput, system throughput, total output"
+        ),
+        "DECODE": (
+            "decod(e|es|ing), decoder(|s), generat(e|es|ed|ing|ion), autoregressive, auto "
+            "regressive, stream(|s|ed|ing), repl(y|ies), answer(|s), chat(|s|ting|bot), itl, "
+            "tpot, tbt, inter token latency, per token, each token, every token, next token, new "
+            "token, output token(|s), output tokens, time between tokens, word by word, token by "
+            "token, token at a time, each word, each new word, every word, next word, new word, "
+            "words, types, talk(|s), speak(|s), dialog, text, completion(|s), reads along, "
+            "typ(es|ing|ed) (out|speed), typing speed, writ(e|es|ing|ten), response(|s), "
+            "conversation(|s), assistant, copilot, time per token, token rate, ms token, "
+            "sentences, tokens after the first, interactive, dialogue, token latency, token "
+            "generation, text generation, decode step, tps, gemv, token time, time per output "
+            "token, ms per token, autocomplete, autocompletion, suggestion(|s), story, stories, "
+            "poem, essay(|s), email(|s), letter(|s), bot, voice, voice assistant, spoken, "
+            "subtitle(|s), dictation, words per second, characters per second, per word, each "
+            "character, interactivity, responsiveness, keystroke(|s), prose, sentence(|s), "
+            "paragraph(|s), narration, tutor, token stream, token output, output speed, "
+            "produce(|s|d) tokens, producing tokens, tokens appear, tokens arrive, tokens come, "
+            "emits, emit, word rate, types back, answers back, speaks, talking, dialogues, a "
+            "reply, the reply, incremental decoding, causal decoding, one token, per output "
+            "token, subsequent tokens, generation phase, generation stage, decode phase, decode "
+            "stage, generation latency, decoding phase, output phase, completion speed, generates "
+            "text, writing text, text output"
+        ),
+        "TOKENS": ("token, tokens, tokens s, tok s, tokens per second, t s"),
+        "LLM": (
+            "llm(|s), language model(|s), llama, mistral, qwen, gpt, chatbot, transformer(|s), "
+            "inference, serving, vllm, 7b, 8b, 13b, 32b, 70b"
+        ),
+        "SINGLE": (
+            "single user, one user, a user, single stream, one stream, batch 1, batch one, batch "
+            "size 1, batch size one, batch of 1, batch of one, bs 1, bs1, single request, one "
+            "request, lone request, lone user, single customer, one customer, pilot customer, "
+            "single session, one session, single active user, single analyst, one person, a "
+            "person, our users, a reader, a customer, each person, each client, each customer, "
+            "every client, every customer, a client, lone stream, lone, single chat, one chat, "
+            "one sequence at a time, individual client, individual user, individual stream, per "
+            "user, each user, every user, each stream, the user, user sees, his stream, her "
+            "stream, per stream, single token, one reply, each reply, single conversation, "
+            "personal, local, laptop, desktop, workstation, idle server, at home, one at a time, "
+            "individual reader, single reader, per session, each session, single client, "
+            "individual itl, a single active user, one sequence, single sequence, the stream, "
+            "individual, a lone, one chat user, one developer, one reader, one listener, "
+            "individual chat, individual reply, a single chat, single chat session, single reply, "
+            "single answer, single dialogue, one dialogue, user experience, personal assistant, "
+            "one desk, one laptop, at batch one, without batching, no batching, unbatched, solo, "
+            "for one, one agent, a single agent, batch equals 1, bsz 1, single voice, on a phone, "
+            "edge device, one call, per request, per client, per customer, the reader, the "
+            "customer, the listener"
+        ),
+        "PREFILL": (
+            "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first token, "
+            "time to first token, ingest(|s|ing|ion), long document(|s), reading in, reads in, "
+            "context encoding, long input(|s), prompt ingestion, prompt evaluation, prompt speed, "
+            "context processing, pp512, summariz(e|ing) long"
+        ),
+        "TRAINING": (
+            "training, train, trains, trained, retrain(ed|ing), fine tun(e|ed|ing), "
+            "finetun(e|ed|ing), pretraining, backward, backward pass, gradient(|s), optimizer, "
+            "epoch(|s), training step, training run, lora training, gradients, forward and "
+            "backward, microbatch, checkpointing"
+        ),
+        "OTHER_MODEL": (
+            "bert, roberta, distilbert, vit, resnet(|s), resnet50, cnn(|s), convnet, "
+            "convolution(|s|al), mobilenet, efficientnet, yolo, unet, diffusion, stable "
+            "diffusion, sdxl, image classif(ier|ication), vision encoder, vision transformer, "
+            "encoder, embedding model, classifier(|s), classification, object detection, whisper "
+            "encoder, visual tokens, image(|s), vgg, recommender, gan, speech encoder, "
+            "segmentation, detector, vision model, encoder only, encoder decoder, bert base, "
+            "clip, dino, speech recognition, whisper, asr, tts, wav2vec, embedding(|s), reranker, "
+            "rerank, ranking model, text to image, image generation, video generation, detection, "
+            "convnext, swin, u net, ocr model"
+        ),
+        "LARGE_BATCH": (
+            "large batch(|es), high batch, big batch(|es), huge batch(|es), full batch, at "
+            "saturation, saturation, saturated, offline, server is full, full server, busy, full "
+            "load, high concurrency, high load, heavy load, high qps, many users, busy server, "
+            "peak load, peak hours, under load, fully loaded, loaded gpu, batch pool, thousands "
+            "of requests, heavy traffic, mixed traffic, nightly, batch inference, bulk, "
+            "overnight, throughput job, batch job, high throughput, full occupancy, fully "
+            "batched, batch 64, batch 128, batch 256, batch 512, hundreds of users, thousands of "
+            "users, hundreds of requests, data center load, at scale, production load, batch of "
+            "64, batch of 128, batch of 256"
+        ),
+        "AGGREGATE": (
+            "aggregate, aggregated, total, all users, all streams, overall, combined, per gpu "
+            "hour, system wide, cluster, fleet, in total, together, server wide, across users, "
+            "across requests, across all, total throughput, sum, throughput, the server, the "
+            "system, the node, the cluster, the deployment, as many tokens, the fleet"
+        ),
+        "SHORT": (
+            "short "
+            "(chats|chat|answers|context|contexts|prompt|prompts|sequence|sequences|replies|reply"
+            "|questions|conversation|conversations|messages|queries|inputs), "
+            "few hundred tokens, short ctx, short context decode"
+        ),
+        "LONG": (
+            "long context(|s), long prompt(|s), long sequence(|s), long document(|s), long "
+            "conversation(|s), long contexts, long cache, long history, long ones, long "
+            "input(|s), long ctx, large context"
+        ),
+        "BYTES": (
+            "byte(|s), weight traffic, traffic, memory traffic, weight reads, weight read, weight "
+            "loading, bandwidth, gb per token, gb token, bytes per token, fetch(|es|ed|ing), "
+            "stream(s|ed) the weights, memory reads, reads, hbm traffic, weight bytes, data "
+            "moved, memory bandwidth, dram traffic, bytes read, weights read, data read, weight "
+            "fetch, bits read, data movement, streamed weights, memory movement, hbm reads, load "
+            "from memory, loads from hbm, gigabytes per token"
+        ),
+        "WEIGHTS": ("weight(|s), parameter(|s), params, checkpoint"),
+        "KV": (
+            "kv, kv cache, k v cache, cache, key value cache, keys and values, kv reads, kv traffic"
+        ),
+        "BOUND_COMPUTE": (
+            "compute bound, compute limited, flop bound, flops bound, arithmetic bound, math "
+            "bound, compute intensive, bound by compute, bound by arithmetic, bound by flops, "
+            "bound by the tensor cores, limited by compute, limited by arithmetic, limited by "
+            "flops, limited by the flops, limited by the tensor cores, limited by tensor cores, "
+            "limited by how (fast|quickly) the tensor cores, computation dominates, compute "
+            "dominates, arithmetic dominates, dominated by (the "
+            "|)(compute|computation|arithmetic|matmuls|gemms|matrix multiplication|matrix "
+            "multiplications|flops), compute side of the roofline, saturat(e|es|ing) the tensor "
+            "cores, saturates tensor cores, saturat(e|es|ing) the compute units, waits for "
+            "(arithmetic|compute|math|the tensor cores|the alus|flops), bottleneck is "
+            "(compute|arithmetic|flops|math|the tensor cores|the gemm|the "
+            "gemms|computation|tensor core throughput), bottlenecked by "
+            "(compute|arithmetic|flops|math|the tensor cores|computation), bottlenecked on "
+            "(compute|arithmetic|flops|math|the tensor cores|computation), compute is the "
+            "(bottleneck|limit|limiting factor), arithmetic is the (bottleneck|limit|limiting "
+            "factor), flops are the (bottleneck|limit|limiting factor), limited by (the "
+            "|)(arithmetic|compute|computation|math|matmul|matmuls|gemm|gemms) "
+            "(throughput|rate|speed|units|power), constrained by (compute|arithmetic|flops), "
+            "limited by computation, bound by (the |)(matmuls|gemms|math|computation|number of "
+            "flops|multiplications), limited by the number of (flops|operations|multiplications), "
+            "bound by the number of (flops|operations|multiplications), limited by matrix "
+            "multiplication(|s), compute is what limits, tensor cores are the bottleneck, tensor "
+            "cores are the limit, limited by the matrix units, limited by the alus, alu bound, "
+            "spent (on|in) (arithmetic|multiplying|matrix multiplications|math|computation)"
+        ),
+        "BOUND_MEMORY": (
+            "memory bound, bandwidth bound, memory bandwidth bound, memory limited, bandwidth "
+            "limited, bound by memory, bound by bandwidth, limited by memory, limited by "
+            "bandwidth, limited by memory bandwidth, bound by memory bandwidth, limited by the "
+            "memory, starved"
+        ),
+        "FREE": (
+            "for free, no cost, has no cost, nothing is lost, at no cost, free lunch, nothing to "
+            "lose, lose(|s) nothing, cost(|s) nothing, never hurts, cannot hurt, can not hurt, "
+            "can only help, can only gain, no downside, no drawback, (is|are|comes|come) free, no "
+            "penalty, harmless, no risk, without (any "
+            "|)(cost|penalty|risk|overhead|drawback|downside), free speedup, free performance, "
+            "zero cost, pure gain, pure win, free win, no reason not to"
+        ),
+        "ALWAYS": (
+            "whatever, any batch, any load, any batch size, regardless, no matter, independent "
+            "of, in every case, always, in all cases, at any load, all loads, every batch, every "
+            "load, every workload, never slower, all traffic, all requests, every request, "
+            "irrespective, in any case, under any load, any concurrency, any traffic, every time, "
+            "all batch sizes"
+        ),
+        "MEASURED": (
+            "measur(e|ed|ement|ements), in our tests, in our test, we saw, we see, observed, "
+            "benchmark(|s|ed), reported, in practice, tested, found, profil(ed|er|ing), i "
+            "measure, timed, in my tests, i get, we got, i got, trace, results, clocked"
+        ),
+        "HOPED": (
+            "expect(|s|ed|ing), should, will, would, plan(|s|ned), target(|s), goal(|s), "
+            "aim(|s|ed|ing), promise(|s|d), hope(|s|d), projected, forecast, estimate(|d|s), "
+            "anticipat(e|ed|es), planned rate, count on, going to"
+        ),
+        "TRANSFER": (
+            "as well, too, accordingly, inherits, inherit, by the same ratio, the same ratio, "
+            "likewise, same factor, same speedup, same gain, equally, also, carries over, carry "
+            "over, transfers to, same applies, same for, by the same, translates, same "
+            "improvement, just as much, both, no difference, same boost, similarly"
+        ),
+        "ROUTE": (
+            "read(|s), stream(|s|ed), load(|s|ed|ing), fetch(|es|ed), touch(|es|ed), pull(|s|ed), "
+            "mov(e|es|ed), from the weights alone, per token, for each token, for every token, "
+            "each token, traverse(|s)"
+        ),
+        "HELP": (
+            "help(|s|ed|ing), benefit(|s|ed|ing), pays off, pay off, improv(e|es|ing), "
+            "boost(|s|ing), favours, favors, profits, profit, lifts, uplift"
+        ),
+    }
+)
+"""Everything else that fills a slot."""

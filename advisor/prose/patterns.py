@@ -1,0 +1,169 @@
+"""Forms of words that effects are read by. Each is linear: no repetition within a repetition."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import Final
+
+FIGURE: Final = re.compile(
+    r"\d\s?(?:x\b|×|%|[GkM]B\b|ms\b|us\b|µs|milliseconds|tok|tokens?\b|times\b|s per token|s/token)"
+    r"|\b(?:twice|half|third|quarter|fifth|tenth|double[sd]?|triple[sd]?|fold)\b",
+    re.IGNORECASE,
+)
+SIGNED_PERCENT: Final = re.compile(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
+BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
+FRACTION: Final = re.compile(
+    r"\b(?:an?|one|about a|exactly a)? ?(?P<part>half|third|quarter|fifth|sixth|seventh|eighth"
+    r"|tenth|sixteenth)"
+    r"\b(?! (?:million|billion))",
+    re.IGNORECASE,
+)
+PARTS: Final = MappingProxyType(
+    {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
+     "eighth": 8.0, "tenth": 10.0, "sixteenth": 16.0}
+)  # fmt: skip
+UTILISATION: Final = re.compile(
+    r"(?P<low>\d{1,2})(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?% (?:of (?:the )?(?:peak "
+    r")?(?:flops|tflops|peak compute|compute)"
+    r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around"
+    r"|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
+    re.IGNORECASE,
+)
+NOT_BYTES_BUT_MATH: Final = re.compile(
+    r"\bnot (?:the )?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes|dram)[^.;:]{0,30}? but "
+    r"(?:the )?(?:raw )?(?:\w+ )?"
+    r"(?:tflops|flops|compute|arithmetic|tensor cores?|math|gemms?|matmuls?)\b"
+    r"|\b(?:tflops|flops|compute|arithmetic|tensor cores?) (?:rather than|and not|not) (?:the "
+    r")?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes)\b",
+    re.IGNORECASE,
+)
+COMPUTE: Final = (
+    r"(?:peak )?(?:raw )?(?:tflops|flops|flop rate|compute(?: power| throughput| capacity)?"
+    r"|arithmetic(?: throughput| rate)?|tensor[- ]cores?(?: throughput| count| rate)?"
+    r"|(?:number of )?(?:cuda )?cores|math units?|matrix (?:units?|math|multiplications?)|alus"
+    r"|gemm speed|matmul (?:speed|throughput)|clock(?: speed)?|math)"
+)
+DRIVEN: Final = re.compile(
+    r"\b(?:follows?|scales? (?:\w+ )?with|(?:is|are) (?:\w+ )?(?:determined|set|governed|dictated"
+    r"|decided|limited|bounded|given|driven) by|depends? (?:\w+ )?on"
+    r"|(?:is|are) (?:\w+ )?proportional to|tracks?|hinges on|comes down to|is a (?:question"
+    r"|matter) of|bottleneck[^.;:,]{0,50}? (?:is|are|lies in))"
+    rf" (?:the |its |a )?(?:gpu's |number of |available |raw |peak )*{COMPUTE}\b(?! bandwidth)"
+    rf"|\b{COMPUTE} (?:\w+ )?(?:decides?|determines?|sets?|dictates?|governs?|limits?|(?:is"
+    rf"|are) (?:the|what) (?:bottleneck|limits?|matters|counts|decides))\b"
+    r"|\bbecause (?:\w+ ){1,3}?(?:has|have|needs?) to (?:perform|compute|execute|do|multiply"
+    r"|carry out)\b"
+    r"|\blimits?\b[^.;:]{0,60}? is the (?:rate|speed|pace) at which[^.;:]{0,30}?(?:multipl|comput"
+    r"|tensor)"
+    r"|\b(?:bandwidth|memory) is not (?:the|what)[^.;:]{0,60}?, (?:compute|arithmetic|flops) "
+    r"(?:is|are)\b"
+    r"|\b(?:fully busy|busy) with (?:matrix|arithmetic|math|comput|multipl)"
+    rf"|\bbottlenecked (?:by|on) (?:the |its )?{COMPUTE}\b",
+    re.IGNORECASE,
+)
+NOT_BEFORE: Final = re.compile(
+    r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$", re.IGNORECASE
+)
+KV_IGNORED: Final = re.compile(
+    r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|(?:does|do) not (?:matter|count|play|depend "
+    r"on the (?:context|prompt|sequence|history))|doesn['’]t (?:matter|count|depend on the "
+    r"(?:context|prompt))"
+    r"|irrelevant|independent of (?:the )?(?:context|prompt|sequence|history|length)|no (?:role"
+    r"|influence|effect|impact|matter how long)|(?:weights|parameters) alone|only the (?:weights"
+    r"|parameters)"
+    r"|regardless of (?:the )?(?:context|prompt|sequence|history|length)|small (?:against"
+    r"|compared)|(?:is|are) tiny|whatever the (?:context|length|prompt)|unaffected by (?:the "
+    r")?(?:context|length|prompt)|weights and nothing else)\b",
+    re.IGNORECASE,
+)
+QUADRATIC: Final = re.compile(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)", re.IGNORECASE)
+READS: Final = re.compile(
+    r"\b(?:reads?|streams?|streamed|loads?|loaded|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"
+    r"|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
+    re.IGNORECASE,
+)
+FITS: Final = re.compile(
+    r"\b(?:fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)"
+    r"|gets? by with|(?:is|are) enough|suffices?)\b",
+    re.IGNORECASE,
+)
+OVER_ALL: Final = re.compile(
+    r"\b(?:sav(?:es?|ed|ing)|cuts?|reduc(?:es?|ed|ing|tion of)|lowers?|removes?|eliminates?"
+    r"|shaves off|drops by|falls by|shrinks by)\s(?:\w+\s){0,4}?(?:by |of )?([1-9]\d\d)\s?%",
+    re.IGNORECASE,
+)
+PERCENT_OF_TIME: Final = re.compile(
+    r"\b(\d{1,2}(?:\.\d+)?)\s?% of the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl)\b", re.IGNORECASE
+)
+TIMES: Final = re.compile(
+    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
+    r"]times|[- ]fold)\b",
+    re.IGNORECASE,
+)
+OF_SOMETHING: Final = re.compile(
+    r"\s*(?:(?:the|as many|as much|more|fewer|less|larger|smaller|bigger"
+    r"|higher)\s+)(?:[\w-]+\s+){0,3}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth"
+    r"|experts?|batch|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size"
+    r"|capacity|vram|traffic)\b",
+    re.IGNORECASE,
+)
+OFTEN: Final = re.compile(r"of the time\b", re.IGNORECASE)
+TAKES: Final = re.compile(
+    r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
+    re.IGNORECASE,
+)
+OTHER_SIDE: Final = re.compile(
+    r"\b(?:rather than|than|instead of|different from|not|versus|vs\.?|or|from being|no longer"
+    r"|without being)\s+(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+OF_THE_TIME: Final = re.compile(
+    r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b", re.IGNORECASE
+)
+ADVICE: Final = re.compile(
+    r"\b(?:buy|take|choose|get|pick|prefer|go for|pay for|select|look for|invest in)\b",
+    re.IGNORECASE,
+)
+SAME_AS_SHORT: Final = re.compile(
+    r"(?:as fast|as quick(?:ly)?|same (?:speed|rate|pace|\d+ ?tok\S*)|no slower|\d+ ?tok\S*"
+    r"|just as \w+) (?:\w+ ){0,3}?(?:as|than) (?:at|with|for) \d",
+    re.IGNORECASE,
+)
+PER_TOKEN: Final = re.compile(
+    r"ms (?:per|a|/) ?token|ms/token|\b(?:tpot|itl|tbt)\b|per token", re.IGNORECASE
+)
+LESS_OF: Final = re.compile(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of", re.IGNORECASE)
+SOME_AMOUNT: Final = re.compile(r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b)")
+PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
+NUMBER_ALONE: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)\s*")
+BASE_ROW: Final = re.compile(
+    r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
+    r"|status quo|unpruned|1)\b",
+    re.IGNORECASE,
+)
+BECOMES: Final = re.compile(
+    r"\b(\d{1,5}(?:\.\d+)?) ?ms(?: per token| a token|/token)? (?:becomes?|turns? into|shrinks? "
+    r"to|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?ms\b",
+    re.IGNORECASE,
+)
+FACTOR_OF: Final = re.compile(
+    r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)\b",
+    re.IGNORECASE,
+)
+VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
+NUMBER_WORDS: Final = MappingProxyType(
+    {
+        "two": 2.0,
+        "three": 3.0,
+        "four": 4.0,
+        "five": 5.0,
+        "six": 6.0,
+        "eight": 8.0,
+        "ten": 10.0,
+        "sixteen": 16.0,
+    }
+)
+PER_PIECE: Final = re.compile(
+    r"\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop|prompt)", re.IGNORECASE
+)
