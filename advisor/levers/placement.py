@@ -43,6 +43,13 @@ class TensorParallel(_Parallel):
     nature: ClassVar[Nature] = Nature.BYTES
 
     kind: Literal["tensor_parallel"] = "tensor_parallel"
+    at_least: bool = False
+    """Whether it is switched on over all devices there are, of which `size` is the least."""
+
+    @property
+    def label(self) -> str:
+        """Kind and degree."""
+        return f"{super().label} or more" if self.at_least else super().label
 
     def condition(self, deployment: Deployment) -> str | None:
         """A degree that nobody stated; a model so small that all-reduces eat what it saves."""

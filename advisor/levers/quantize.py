@@ -28,6 +28,8 @@ class Quantize(Lever):
     kernel: str | None = None
     packed: bool = True
     """False where weights are only rounded and stay in wide tensors (simulated, QAT)."""
+    mean_bits: float | None = None
+    """Bits per weight on average, of a mix of widths that is fixed by them."""
     in_kernel: bool = True
     """False where a low-bit KV cache is expanded before the attention kernel reads it."""
 
@@ -86,6 +88,8 @@ class Quantize(Lever):
             )
             if text is not None and text not in OPEN_WIDTHS
         }
+        if self.weights == "mixed" and self.mean_bits is not None:
+            changes["weights"] = parse_format(f"{self.mean_bits:g}bpw")
         if not self.packed:
             changes.pop("weights", None)
         if not self.in_kernel:
@@ -94,7 +98,7 @@ class Quantize(Lever):
 
     def condition(self, deployment: Deployment) -> str | None:
         """What stands between fewer bits by name and fewer bytes read."""
-        if self._main in OPEN_WIDTHS:
+        if self._main in OPEN_WIDTHS and self.mean_bits is None:
             return "the width, which is chosen at run time"
         if not self.packed:
             return "packing: rounded weights in wide tensors are as many bytes as before"
@@ -102,7 +106,7 @@ class Quantize(Lever):
             return "an attention kernel that reads the low-bit cache: here it is expanded first"
         if self._is_kv and deployment.context <= _SHORT and deployment.batch < _LARGE_BATCH:
             return f"a longer context or larger batch than {deployment.context:,} tokens"
-        if parse_format(self._main).family == "bnb-int8":
+        if self._main not in OPEN_WIDTHS and parse_format(self._main).family == "bnb-int8":
             return "the outlier path of LLM.int8, usually slower than 16 bits at batch 1"
         return None
 

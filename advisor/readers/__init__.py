@@ -6,11 +6,13 @@ the first such file comes.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Final, NamedTuple, Protocol
 
 from advisor.problems import file_problem
 from advisor.proposal import Reading
+from advisor.readers.marks import CONFIGURATION_MARKS
 from advisor.source import Source, Span
 
 __all__ = [
@@ -55,6 +57,8 @@ class Reader(NamedTuple):
     suffixes: tuple[str, ...]
     own_suffixes: tuple[str, ...]
     """Names of files that are ours whatever they hold."""
+    marks: re.Pattern[bytes] | None = None
+    """What else a file may say that holds something to read."""
 
     def load(self) -> _Read:
         """The function that reads."""
@@ -78,6 +82,7 @@ READERS: Final = (
             for word in ("proposal", "rooflint")
             for suffix in ("yaml", "yml", "json")
         ),
+        CONFIGURATION_MARKS,
     ),
     Reader(
         "markdown",
@@ -100,10 +105,13 @@ def is_ours_by_name(path: str) -> bool:
 
 
 def may_hold_proposals(path: str, data: bytes) -> bool:
-    """Whether a file found in a folder is worth decoding: by its name, or it says `MARK`."""
+    """Whether a file found in a folder is worth decoding: by its name, or it says a mark."""
     if is_ours_by_name(path):
         return True
-    return MARK in (data.replace(b"\0", b"") if b"\0" in data else data)  # also in UTF-16
+    plain = data.replace(b"\0", b"") if b"\0" in data else data  # also in UTF-16
+    reader = _reader_for(path)
+    marks = reader.marks if reader is not None else None
+    return MARK in plain or (marks is not None and marks.search(plain) is not None)
 
 
 def read(source: Source, *, named: bool = True) -> Reading:

@@ -38,6 +38,13 @@ def read(source: Source, *, named: bool) -> Reading:
         ours = _KEY.search(source.text) is not None
         ours = ours or (named and len(set(_FIELD.findall(source.text))) >= 2)
     if not ours:
+        if not any(_entry_span(root, "levers") for root in maps):
+            # A proposal does not pay for what configurations need.
+            from advisor.readers.configurations import read_configurations  # noqa: PLC0415
+
+            found = read_configurations(source, composed)
+            if found:
+                return Reading(source, found)
         return Reading(source, *_not_ours(source, composed.documents, composed.problems, named))
     problems = Problems(source, list(composed.problems))
     proposals: list[Proposal] = []

@@ -57,6 +57,7 @@ def levers(engine: str | None, name: str, value: object) -> list[tuple[str, dict
         ("tensorrt_llm", "cuda_graph_config", {}, "cuda_graphs", {}),
         ("tensorrt_llm", "moe_expert_parallel_size", 4, "expert_parallel", {"size": 4}),
         ("tgi", "--quantize", "bitsandbytes-nf4", QUANT, {"weights": "nf4"}),
+        ("tgi", "--quantize", "bitsandbytes", QUANT, {"weights": "int8-bnb"}),
         ("tgi", "--quantize", "eetq", QUANT, {"weights": "int8"}),
         ("tgi", "num_shard", "2", "tensor_parallel", {"size": 2}),
         ("tgi", "cuda-graphs", "0", "cuda_graphs", {"enabled": False}),

@@ -65,6 +65,8 @@ def _tensor_override(value: Value) -> tuple[Effect, ...]:
 
 def _flash(value: Value) -> tuple[Effect, ...]:
     """`-fa`: a switch of old builds, on, off or auto in new ones."""
+    if isinstance(value, list | dict):
+        return NOTHING
     if word_of(value) in {"auto", "-1", "disabled"} or switch_of(value) is False:
         return NOTHING
     return (Setting("attention_kernel", {"name": "flash attention"}),)
@@ -135,7 +137,7 @@ def _radix(value: Value) -> tuple[Effect, ...]:
 def _all_devices(value: Value) -> tuple[Effect, ...]:
     if switch_of(value) is False:
         return NOTHING
-    return (Setting("tensor_parallel", {"size": UNKNOWN}),)
+    return (Setting("tensor_parallel", {"size": 2, "at_least": True}),)
 
 
 def _draft_block(value: Value) -> tuple[Effect, ...]:
@@ -224,10 +226,35 @@ EXLLAMA: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("max-batch-size",): batch,
         ("max-seq-len",): limit,
         ("draft-model", "draft"): _draft_block,
+        ("draft-model-name",): speculation(value="draft_model"),
+        ("cache-4bit",): switch("quantize", {"kv_cache": "int4"}),
+        ("cache-8bit",): switch("quantize", {"kv_cache": "int8"}),
+        ("cache-type",): kv(),
         ("gpu-split-auto", "gpu-split", "autosplit-reserve", "cache-size", "chunk-size"): nothing,
     }
 )
 """tabbyAPI."""
+
+
+def _quant_kv(value: Value) -> tuple[Effect, ...]:
+    """KoboldCpp: 0 is 16 bits, 1 is q8_0, 2 is q4_0."""
+    form = {1: "q8_0", 2: "q4_0"}.get(whole_of(value) or 0)
+    return (Setting("quantize", {"kv_cache": form}),) if form else NOTHING
+
+
+KOBOLD: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
+    {
+        ("model", "model-param"): model,
+        ("gpulayers",): _layers_on_device,
+        ("quantkv",): _quant_kv,
+        ("flashattention",): _flash,
+        ("draftmodel",): speculation(value="draft_model"),
+        ("draftamount",): part_of_speculation("draft_tokens"),
+        ("contextsize",): limit,
+        ("moecpu",): _experts_on_host,
+    }
+)
+"""KoboldCpp."""
 
 MLC: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {

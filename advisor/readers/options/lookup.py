@@ -29,17 +29,23 @@ ENGINES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
         "llamacpp": ("llamacpp", "LLAMACPP", ""),
         "ollama": ("llamacpp", "", "OLLAMA_ENVIRONMENT"),
         "localai": ("llamacpp", "LOCALAI", ""),
+        "kobold": ("llamacpp", "KOBOLD", ""),
         "exllama": ("llamacpp", "EXLLAMA", ""),
         "mlc": ("llamacpp", "MLC", ""),
         "transformers": ("transformers", "TRANSFORMERS", ""),
         "deepspeed": ("transformers", "DEEPSPEED", ""),
         "ctranslate2": ("transformers", "CTRANSLATE2", ""),
+        "openvino": ("transformers", "OPENVINO", ""),
     }
 )
 """Where each engine's tables are."""
 
-_GUESSED: Final = ("vllm", "sglang", "tensorrt_llm", "tgi", "lmdeploy", "llamacpp")
+_GUESSED: Final = (
+    "vllm", "sglang", "tensorrt_llm", "tgi", "lmdeploy", "llamacpp", "transformers",
+)  # fmt: skip
 """Engines whose options are tried, in this order, where nothing names the engine."""
+LONGEST_NAME: Final = 80
+"""Characters of an option's name."""
 _LEAST_PREFIX: Final = 6
 """Letters of an abbreviated option; argparse takes fewer, people do not write fewer."""
 _PREFIXED: Final = (("LLAMA_ARG_", "llamacpp"), ("OPTION_", "djl"), ("SGLANG_", "sglang"),
@@ -82,6 +88,8 @@ def find_option(engine: str | None, name: str) -> Option | None:
     `engine` is a key of `ENGINES`, or None: then an option is found where its spelling is long
     enough to be no one else's.
     """
+    if len(name) > LONGEST_NAME:
+        return None
     spelling = kebab(name)
     if engine is not None:
         found = _of_engine(engine, spelling) if engine in ENGINES else None
@@ -185,9 +193,12 @@ _WORDS: Final = (
     ("vllm", r"vllm|aphrodite|multi-node-serving|lmcache"),
     ("djl", r"\bdjl\b|djl-(?:serving|inference)|lmi-dist"),
     ("mlc", r"mlc[-_]llm"),
-    ("exllama", r"tabbyapi|exllama"),
+    ("exllama", r"tabbyapi|exllama|text-generation-webui"),
+    ("kobold", r"koboldcpp"),
     ("localai", r"local-?ai\b"),
     ("ctranslate2", r"ctranslate2|faster[-_]whisper"),
+    ("openvino", r"openvino|optimum-intel"),
+    ("deepspeed", r"deepspeed"),
 )
 _ENGINE_WORDS: Final = re.compile(
     "|".join(f"(?P<{engine}>{words})" for engine, words in _WORDS), re.IGNORECASE

@@ -54,8 +54,8 @@ def switch(kind: str, fields: Mapping[str, object] | None = None, *, on: bool = 
     """A lever that is there when the option is on (or, with `on` false, when it is off)."""
 
     def read(value: Value) -> tuple[Effect, ...]:
-        state = switch_of(value)
-        if state is (not on):
+        state = None if isinstance(value, list | dict) else switch_of(value)
+        if state is (not on) or isinstance(value, list | dict):
             return NOTHING
         condition = "" if state is not None or value is not OPEN else _IF_ON
         return (Setting(kind, fields or {}, condition=condition),)
@@ -190,6 +190,8 @@ def kernel(kind: str, field: str = "name", *, plain: Iterable[str] = ()) -> Mean
     def read(value: Value) -> tuple[Effect, ...]:
         if value is OPEN:
             return (Setting(kind),)
+        if isinstance(value, list | dict):
+            return NOTHING
         word = word_of(value)
         if word in words or switch_of(value) is False:
             return NOTHING

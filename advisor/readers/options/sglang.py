@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from advisor.readers.options.effects import NOTHING, OPEN, Effect, Fact, Meaning, Setting, Value
+from advisor.readers.options.effects import NOTHING, Effect, Fact, Meaning, Setting, Value
 from advisor.readers.options.formats import weight_format
 from advisor.readers.options.meanings import (
     batch,
@@ -32,6 +32,7 @@ from advisor.readers.options.meanings import (
     weights_as,
 )
 from advisor.readers.options.values import is_off, switch_of, whole_of, word_of
+from advisor.readers.options.vllm import role
 
 
 def chunk(value: Value) -> tuple[Effect, ...]:
@@ -47,13 +48,6 @@ def attention_data(value: Value) -> tuple[Effect, ...]:
     if switch_of(value) is False:
         return NOTHING
     return (Setting("data_parallel", {"size": "unknown"}), Fact("attention_data", value=True))
-
-
-def role(value: Value) -> tuple[Effect, ...]:
-    """`--disaggregation-mode`: prefill, decode or null."""
-    if value is OPEN or word_of(value) in {"prefill", "decode", "encode"}:
-        return (Setting("disaggregate"),)
-    return NOTHING
 
 
 def torchao(value: Value) -> tuple[Effect, ...]:

@@ -32,7 +32,7 @@ from advisor.readers.options.meanings import (
 )
 from advisor.readers.options.sglang import attention_data
 from advisor.readers.options.values import is_off, mapping_of, switch_of, word_of
-from advisor.readers.options.vllm import speculative_config
+from advisor.readers.options.vllm import role, speculative_config
 
 
 def _graph_config(value: Value) -> tuple[Effect, ...]:
@@ -127,7 +127,7 @@ OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("enable-chunked-prefill", "enable-chunked-context"): switch("chunked_prefill"),
         ("quant-config", "quantization-config", "quantization"): nested(_QUANT, None),
         ("quant-algo", "qformat", "quantize"): weights,
-        ("kv-cache-quant-algo",): kv(),
+        ("kv-cache-quant-algo", "kv-cache-qformat"): kv(),
         ("use-fp8",): weights_as("fp8"),
         ("use-weight-only", "weight-only"): _weight_only,
         ("weight-only-precision",): weights,
@@ -139,10 +139,15 @@ OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("attn-backend", "attention-backend"): kernel("attention_kernel"),
         ("use-fused-mlp", "gemm-swiglu-plugin", "reduce-fusion"): _enabled("fuse", "layers"),
         ("low-latency-gemm-plugin", "low-latency-gemm-swiglu-plugin"): _enabled("fuse", "GEMM"),
+        ("context-fmha", "use-paged-context-fmha", "use-fp8-context-fmha"): switch(
+            "attention_kernel", {"name": "context FMHA"}
+        ),
+        ("multi-block-mode",): switch("attention_kernel", {"name": "flash decoding"}),
         ("stream-interval",): fused("streaming interval", at_least=2),
         ("enable-iter-perf-stats", "print-iter-log", "enable-iter-req-stats"): nothing,
         ("disable-overlap-scheduler", "enable-trtllm-sampler"): nothing,
         ("cache-transceiver-config",): _transceiver,
+        ("disaggregation-mode",): role,
         ("sparse-attention-config",): _sparse_attention,
         ("speculative-decoding-mode",): speculation(value="method"),
         ("max-draft-len",): part_of_speculation("draft_tokens"),

@@ -25,8 +25,8 @@ from advisor.readers.options.meanings import (
     switch,
     weights,
 )
-from advisor.readers.options.sglang import role
-from advisor.readers.options.values import switch_of, whole_of
+from advisor.readers.options.values import switch_of, whole_of, word_of
+from advisor.readers.options.vllm import role
 
 
 def _quant_policy(value: Value) -> tuple[Effect, ...]:
@@ -48,10 +48,17 @@ def _sharded(value: Value) -> tuple[Effect, ...]:
     return (Setting("tensor_parallel", {"size": "unknown"}, starts=False),)
 
 
+def _quantize(value: Value) -> tuple[Effect, ...]:
+    """`--quantize`: plain bitsandbytes is LLM.int8 here, its 4-bit types have other names."""
+    if word_of(value) in {"bitsandbytes", "bnb"}:
+        return (Setting("quantize", {"weights": "int8-bnb"}),)
+    return weights(value)
+
+
 TGI: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
         ("model-id",): model,
-        ("quantize",): weights,
+        ("quantize",): _quantize,
         ("num-shard",): degree("tensor_parallel"),
         ("sharded",): _sharded,
         ("speculate",): speculation(value="draft_tokens"),
@@ -74,8 +81,8 @@ TGI_ENVIRONMENT: Final[Mapping[str, Meaning]] = MappingProxyType(
     {
         "MODEL_ID": model,
         "HF_MODEL_ID": model,
-        "QUANTIZE": weights,
-        "HF_MODEL_QUANTIZE": weights,
+        "QUANTIZE": _quantize,
+        "HF_MODEL_QUANTIZE": _quantize,
         "NUM_SHARD": degree("tensor_parallel"),
         "SM_NUM_GPUS": degree("tensor_parallel"),
         "SPECULATE": speculation(value="draft_tokens"),

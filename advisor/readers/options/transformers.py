@@ -73,6 +73,19 @@ def quantization_config(value: Value) -> tuple[Effect, ...]:
     return weights(method)
 
 
+def _bits(value: Value) -> tuple[Effect, ...]:
+    """LLaMA-Factory: bits of bitsandbytes at loading."""
+    form = {4: "nf4", 8: "int8-bnb"}.get(whole_of(value) or 0)
+    return (Setting("quantize", {"weights": form}),) if form else NOTHING
+
+
+def _exported_bits(value: Value) -> tuple[Effect, ...]:
+    """LLaMA-Factory: bits of GPTQ at export."""
+    bits = whole_of(value)
+    form = integer_format(bits, 128) if bits is not None and 2 <= bits <= 8 else None
+    return (Setting("quantize", {"weights": form}),) if form else NOTHING
+
+
 def _cache(value: Value) -> tuple[Effect, ...]:
     """`cache_implementation`: static caches are made for graphs, quantized ones expanded."""
     word = word_of(value)
@@ -103,6 +116,13 @@ def _device_map(value: Value) -> tuple[Effect, ...]:
     if words & {"cpu", "disk"} and words - {"cpu", "disk", ""}:
         return (Setting("offload", {"weights": UNKNOWN}),)
     return NOTHING
+
+
+def _press(value: Value) -> tuple[Effect, ...]:
+    """kvpress: a method that drops part of the cache."""
+    if word_of(value) in {"", "no-press", "none"}:
+        return NOTHING
+    return (Setting("prune", {"pattern": "kv_tokens", "sparsity": UNKNOWN}),)
 
 
 def _max_memory(value: Value) -> tuple[Effect, ...]:
@@ -144,7 +164,10 @@ def _tensor_parallel(value: Value) -> tuple[Effect, ...]:
 def _tp_plan(value: Value) -> tuple[Effect, ...]:
     if is_off(value) and value is not OPEN:
         return NOTHING
-    return (Setting("tensor_parallel", {"size": UNKNOWN}),)
+    if value is OPEN:
+        return (Setting("tensor_parallel", {"size": UNKNOWN}),)
+    # Over as many devices as the launcher starts: two is the fewest that a split is over.
+    return (Setting("tensor_parallel", {"size": 2}),)
 
 
 TRANSFORMERS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
@@ -154,6 +177,10 @@ TRANSFORMERS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("load-in-8bit",): weights_as("int8-bnb"),
         ("quantization-config",): quantization_config,
         ("quantization-scheme",): weights,
+        ("quantization-bit",): _bits,
+        ("export-quantization-bit",): _exported_bits,
+        ("load-8bit",): weights_as("int8-bnb"),
+        ("load-4bit",): weights_as("nf4"),
         ("bnb-4bit-quant-type", "bnb-4bit-compute-dtype", "bnb-4bit-use-double-quant"): nothing,
         ("torch-dtype", "dtype"): dtype,
         ("attn-implementation",): _attention,
@@ -167,10 +194,14 @@ TRANSFORMERS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("offload-folder",): _offload_folder,
         ("torch-compile", "compile"): _compile,
         ("tp-plan",): _tp_plan,
+        ("press-name",): _press,
         ("assistant-model",): speculation(value="draft_model"),
         ("prompt-lookup-num-tokens",): speculation(value="draft_tokens", method="ngram"),
         ("assistant-early-exit",): speculation(method="self"),
         ("num-assistant-tokens",): part_of_speculation("draft_tokens"),
+        ("prefill-chunk-size",): lambda value: (
+            NOTHING if is_off(value) or whole_of(value) == 0 else (Setting("chunked_prefill"),)
+        ),
         ("low-cpu-mem-usage", "max-new-tokens", "num-beams", "batch-size"): nothing,
     }
 )
@@ -193,7 +224,18 @@ CTRANSLATE2: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
         ("compute-type",): _compute_type,
         ("tensor-parallel",): _tp_plan,
-        ("kv-cache-precision",): _kv_precision,
     }
 )
-"""CTranslate2 and OpenVINO."""
+"""CTranslate2."""
+
+OPENVINO: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
+    {
+        ("model", "model-id"): model,
+        ("load-in-8bit",): weights_as("int8"),
+        ("load-in-4bit",): weights_as("int4"),
+        ("quantization-config",): quantization_config,
+        ("kv-cache-precision",): _kv_precision,
+        ("weight-format",): weights,
+    }
+)
+"""OpenVINO and optimum-intel."""

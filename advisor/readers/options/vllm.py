@@ -5,6 +5,7 @@ Source: the engine's documented arguments, versions 0.3 to 0.11; old spellings k
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -30,11 +31,12 @@ from advisor.readers.options.meanings import (
     switch,
     weights,
 )
+from advisor.readers.options.names import named_precision
 from advisor.readers.options.values import flat, is_off, mapping_of, switch_of, whole_of, word_of
 
 _STORES: Final = (
     "lmcache", "offloading", "mooncakestore", "hf3fs", "sharedstorage", "simplecpu", "kvbm",
-    "dynamo", "infinistore", "aibrix", "flexkv", "cpuoffload", "tieredoffloading", "ucm",
+    "dynamoconnector", "infinistore", "aibrix", "flexkv", "cpuoffload", "tieredoffloading", "ucm",
 )  # fmt: skip
 _LARGE_BATCH: Final = 16
 
@@ -164,6 +166,29 @@ def kv_transfer(value: Value) -> tuple[Effect, ...]:
     return tuple(found)
 
 
+def _profile(value: Value) -> tuple[Effect, ...]:
+    """NIM profiles: tensorrt_llm-h100-fp8-tp2-latency names precision and split."""
+    name = value if isinstance(value, str) else ""
+    split = re.search(r"(?<![a-z])tp(\d+)", name)
+    form = named_precision(name).weights
+    found: list[Effect] = [Setting("quantize", {"weights": form})] if form else []
+    if split is not None and int(split[1]) > 1:
+        found.append(Setting("tensor_parallel", {"size": int(split[1])}))
+    return tuple(found)
+
+
+def role(value: Value) -> tuple[Effect, ...]:
+    """`--disaggregation-mode`: prefill, decode or null."""
+    if value is OPEN or word_of(value) in {"prefill", "decode", "encode"}:
+        return (Setting("disaggregate"),)
+    return NOTHING
+
+
+def _router(value: Value) -> tuple[Effect, ...]:
+    """`--router-mode` of Dynamo: kv sends a prompt where its prefix is cached."""
+    return (Setting("prefix_cache"),) if word_of(value) == "kv" else NOTHING
+
+
 def _load_format(value: Value) -> tuple[Effect, ...]:
     if flat(word_of(value)) == "bitsandbytes":
         return (Setting("quantize", {"weights": "nf4"}),)
@@ -191,7 +216,7 @@ OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("enable-expert-parallel", "ep"): switch("expert_parallel", {"size": "unknown"}),
         ("max-num-seqs",): batch,
         ("max-num-batched-tokens",): nothing,
-        ("max-model-len",): limit,
+        ("max-model-len", "max-seq-len"): limit,
         ("enable-prefix-caching",): switch("prefix_cache"),
         ("enable-chunked-prefill",): switch("chunked_prefill"),
         ("enforce-eager",): graphs(on=False),
@@ -219,6 +244,12 @@ OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("num-scheduler-steps",): fused("multi-step scheduling", at_least=2),
         ("stream-interval",): fused("streaming interval", at_least=2),
         ("load-format",): _load_format,
+        ("router-mode",): _router,
+        ("is-prefill-worker", "is-decode-worker"): switch("disaggregate"),
+        ("disaggregation-mode",): role,
+        ("local-cpu", "max-local-cpu-size", "local-disk", "remote-url"): offload_kv(),
+        ("max-local-disk-size",): nothing,
+        ("num-gpus",): degree("tensor_parallel"),
         ("gpu-memory-utilization",): nothing,
         ("max-num-partial-prefills", "long-prefill-token-threshold"): nothing,
         ("data-parallel-size-local", "data-parallel-address", "data-parallel-rpc-port"): nothing,
@@ -273,6 +304,7 @@ ENVIRONMENT: Final[Mapping[str, Meaning]] = MappingProxyType(
         "SPECULATIVE_MODEL": speculative_model,
         "NUM_SPECULATIVE_TOKENS": part_of_speculation("draft_tokens"),
         "CPU_OFFLOAD_GB": offload_weights(),
+        "NIM_MODEL_PROFILE": _profile,
         "NIM_TENSOR_PARALLEL_SIZE": degree("tensor_parallel"),
         "NIM_MAX_MODEL_LEN": limit,
         "NIM_KV_CACHE_REUSE": switch("prefix_cache"),

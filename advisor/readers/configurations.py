@@ -1,0 +1,64 @@
+"""Files that are in use as they are: serving configs, compression recipes, merges, training.
+
+A search for the words of the field comes before any parse; a file without them is left alone. A
+file that is no YAML because templates stand in it is made readable first, place for place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.proposal import Proposal
+from advisor.readers.compression import is_vision
+from advisor.readers.inner_text import InnerText
+from advisor.readers.loose_lines import loose_nodes
+from advisor.readers.recipes import add_recipe, modifiers_of
+from advisor.readers.serving import setups_of
+from advisor.readers.setups import Setup, joined, proposal_of
+from advisor.readers.templates import other_sides, readable
+from advisor.readers.tuning import add_tuning, is_tuning
+from advisor.readers.yaml_nodes import Composed, MapNode, Node, compose
+from advisor.source import Source, Span
+
+
+def read_configurations(source: Source, composed: Composed | None = None) -> tuple[Proposal, ...]:
+    """The setups of a file as proposals; none where it configures nothing of the kind."""
+    composed = compose(source) if composed is None else composed
+    roots, text = composed.documents, InnerText(source)
+    if not composed.whole and any(one.rule == "E902" for one in composed.problems):
+        inner = Source(source.path, readable(source.text))
+        again = compose(inner)
+        text, roots = InnerText(inner), again.documents
+        if not again.whole:
+            read_to = max((root.outer.end for root in roots), default=0)
+            roots += loose_nodes(inner.text, read_to)
+        roots += tuple(
+            node for span in other_sides(source.text) for node in loose_nodes(source.text, *span)
+        )
+    setups = [setup for root in roots for setup in _of_document(root, text)]
+    found = (proposal_of(setup, source, _whole(setup, source)) for setup in joined(setups))
+    return tuple(proposal for proposal in found if proposal is not None)
+
+
+def _of_document(root: Node, text: InnerText) -> Iterator[Setup]:
+    """The setups of one document."""
+    if isinstance(root, MapNode) and is_tuning(root):
+        setup = Setup()
+        add_tuning(setup, root, text)
+        yield setup
+        return
+    if "Modifier" in text.text and not is_vision(text.text):
+        recipe = Setup()
+        add_recipe(recipe, modifiers_of(root, text))
+        if recipe.placed:
+            yield recipe
+            return
+    yield from setups_of(text, (root,))
+
+
+def _whole(setup: Setup, source: Source) -> Span:
+    """The setup in the file: from its first to its last option."""
+    starts = [placed.span.start for placed in setup.placed]
+    ends = [placed.span.end for placed in setup.placed]
+    first = min(starts, default=0)
+    return Span(first, max(ends, default=len(source.text)))

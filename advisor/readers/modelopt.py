@@ -1,0 +1,140 @@
+"""TensorRT Model Optimizer: recipes with `quant_cfg`, presets by name, searches by effective bits.
+
+Source: the documentation of modelopt's quantization configs and recipes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from advisor.readers.inner_text import InnerText
+from advisor.readers.options.effects import Setting
+from advisor.readers.options.formats import AUTO
+from advisor.readers.options.names import named_precision
+from advisor.readers.options.values import switch_of, whole_of
+from advisor.readers.setups import Setup
+from advisor.readers.yaml_nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain_value
+from advisor.source import Span
+
+_PRESET: Final = re.compile(r"(?:mtq\.)?([A-Z][A-Z0-9_]*)_CFG")
+_CACHE: Final = re.compile(r"(?:^|_)kv(?:_|$)|[kv]_bmm|\[kv\]_bmm|kv_cache", re.IGNORECASE)
+_IGNORED: Final = re.compile(r"disable|input|output|activation|softmax|bmm_quantizer$")
+_FLOATS: Final[Mapping[str, str]] = {
+    "[4, 3]": "fp8", "[5, 2]": "fp8", "e4m3": "fp8", "e5m2": "fp8", "(4, 3)": "fp8",
+    "[2, 1]": "nvfp4", "e2m1": "nvfp4", "(2, 1)": "nvfp4",
+}  # fmt: skip
+
+
+def is_modelopt(entries: Mapping[str, Entry]) -> bool:
+    """Whether a document is a recipe of modelopt."""
+    if "auto_quantize" in entries or "quant_cfg" in entries:
+        return True
+    return "quant_cfg" in _by_name(entries["quantize"].value) if "quantize" in entries else False
+
+
+def add_modelopt(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
+    """Weights and cache that a recipe quantizes."""
+    search = entries.get("auto_quantize")
+    if search is not None:
+        bits = _below(search.value, "effective_bits")
+        if bits is not None:
+            number = bits.value.value if isinstance(bits.value, ScalarNode) else None
+            fields: dict[str, object] = {"weights": "mixed"}
+            if isinstance(number, int | float) and not isinstance(number, bool):
+                fields["mean_bits"] = float(number)
+            setup.add((Setting("quantize", fields),), text.place(bits.key.span))
+        return
+    quantize = _by_name(entries["quantize"].value) if "quantize" in entries else {}
+    config = quantize.get("quant_cfg") or entries.get("quant_cfg")
+    if config is None:
+        return
+    for effect, span in _config(config):
+        setup.add((effect,), text.place(span))
+
+
+def _by_name(node: Node | None) -> dict[str, Entry]:
+    if not isinstance(node, MapNode):
+        return {}
+    return {entry.key.text: entry for entry in node.entries}
+
+
+def _below(node: Node, name: str) -> Entry | None:
+    for entry in _by_name(node).values():
+        if entry.key.text == name:
+            return entry
+        found = _below(entry.value, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _config(config: Entry) -> Iterator[tuple[Setting, Span]]:
+    """`quant_cfg`: a preset's name, a list of rules, or a mapping from quantizers to rules."""
+    node = config.value
+    if isinstance(node, ScalarNode):
+        match = _PRESET.fullmatch(node.text)
+        if match is not None:
+            yield from _by_words(match[1], config.key.span)
+    elif isinstance(node, ListNode):
+        for item in node.items:
+            yield from _rule(item)
+    else:
+        for entry in _by_name(node).values():
+            yield from _quantizer(entry.key.text, entry.value, entry.key.span)
+
+
+def _rule(node: Node) -> Iterator[tuple[Setting, Span]]:
+    parts = _by_name(node)
+    imported, named = parts.get("$import"), parts.get("quantizer_name")
+    if imported is not None and isinstance(imported.value, ScalarNode):
+        if not re.search(r"disable", imported.value.text):
+            yield from _by_words(imported.value.text, imported.value.span)
+    elif named is not None and isinstance(named.value, ScalarNode):
+        enable = parts.get("enable")
+        off = enable is not None and switch_of(plain_value(enable.value)) is False
+        if not off and "cfg" in parts:
+            yield from _quantizer(named.value.text, parts["cfg"].value, named.key.span)
+
+
+def _by_words(words: str, span: Span) -> Iterator[tuple[Setting, Span]]:
+    """A preset or an imported unit by the words of its name."""
+    spaced = words.replace("_", "-")
+    form = named_precision(spaced).weights
+    if form is None:
+        return
+    if _CACHE.search(words):
+        yield Setting("quantize", {"kv_cache": form}), span
+    else:
+        yield Setting("quantize", {"weights": form}), span
+
+
+def _quantizer(name: str, node: Node, span: Span) -> Iterator[tuple[Setting, Span]]:
+    """One quantizer and what it makes of its tensor."""
+    parts = _by_name(node)
+    enable = parts.get("enable")
+    if enable is not None and switch_of(plain_value(enable.value)) is False:
+        return
+    cache = bool(_CACHE.search(name))
+    if not cache and ("weight" not in name or _IGNORED.search(name)):
+        return
+    imported = parts.get("$import")
+    form = None
+    if imported is not None and isinstance(imported.value, ScalarNode):
+        form = named_precision(imported.value.text.replace("_", "-")).weights
+    if "num_bits" in parts:
+        form, span = _bits(parts), parts["num_bits"].key.span
+    if form is not None:
+        yield Setting("quantize", {"kv_cache" if cache else "weights": form}), span
+
+
+def _bits(parts: Mapping[str, Entry]) -> str:
+    value = plain_value(parts["num_bits"].value)
+    blocks = plain_value(parts["block_sizes"].value) if "block_sizes" in parts else None
+    form = _FLOATS.get(str(value))
+    if form is not None:
+        shared = isinstance(blocks, dict) and str(blocks.get("scale_bits")) in {"[8, 0]", "e8m0"}
+        return {"nvfp4": "mxfp4", "fp8": "mxfp8"}[form] if shared else form
+    bits = whole_of(value)
+    return f"int{bits}" if bits is not None and 1 <= bits <= 8 else AUTO

@@ -1,0 +1,301 @@
+"""Training and compression runs: axolotl, torchtune, NeMo, DeepSpeed, Olive, neural-compressor.
+
+Only what changes the model that is served later counts: quantization-aware training, pruning,
+distillation, the checkpoint it begins with. Batches, kernels, optimizers and offload of a
+training run are none of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from advisor.readers.compression import (
+    add_deepspeed,
+    add_nemo,
+    add_neural_compressor,
+    add_olive,
+    is_nemo,
+    is_neural_compressor,
+    is_olive,
+)
+from advisor.readers.inner_text import InnerText
+from advisor.readers.merging import add_merge, is_merge
+from advisor.readers.modelopt import add_modelopt, is_modelopt
+from advisor.readers.options.effects import Setting
+from advisor.readers.options.formats import AUTO, integer_format, weight_format
+from advisor.readers.options.meanings import model
+from advisor.readers.options.transformers import quantization_config
+from advisor.readers.options.values import switch_of, whole_of, word_of
+from advisor.readers.recipes import add_recipe, modifiers_of
+from advisor.readers.setups import Setup
+from advisor.readers.yaml_nodes import (
+    Entry,
+    ListNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    is_nothing,
+    plain_value,
+)
+
+_TRAINING: Final = frozenset(
+    {
+        "learning_rate", "lr", "lr_scheduler", "optimizer", "gradient_accumulation_steps",
+        "num_epochs", "num_train_epochs", "epochs", "micro_batch_size", "train_batch_size",
+        "per_device_train_batch_size", "warmup_ratio", "warmup_steps", "weight_decay", "lora_r",
+        "adapter", "gradient_checkpointing", "max_steps", "train_micro_batch_size_per_gpu",
+        "sequence_len", "sample_packing", "loss", "trainer", "max_steps_per_epoch",
+        "finetuning_type",
+        "lora_rank", "output_dir", "datasets", "dataset", "zero_optimization", "logging_steps",
+    }
+)  # fmt: skip
+_ENOUGH: Final = 3
+_COMPONENT: Final = "_component_"
+_TORCHTUNE_MODEL: Final = re.compile(r"torchtune\.models\.(\w+)\.\w*?\1_(\d+(?:_\d+)?b)(?:_|$)")
+_QUANTIZER: Final = re.compile(r"(Int|Float|NF)(\d)(\w*)")
+_PRUNE_KEYS: Final[Mapping[str, tuple[str, str]]] = {
+    "target_ffn_hidden_size": ("prune", "channels"),
+    "target_hidden_size": ("prune", "channels"),
+    "target_num_attention_heads": ("prune", "heads"),
+    "target_num_query_groups": ("attention", "gqa"),
+    "target_num_layers": ("prune", "layers"),
+    "ffn_hidden_size": ("prune", "channels"),
+    "moe_ffn_hidden_size": ("prune", "channels"),
+    "hidden_size": ("prune", "channels"),
+    "num_attention_heads": ("prune", "heads"),
+    "num_query_groups": ("attention", "gqa"),
+    "num_layers": ("prune", "layers"),
+    "drop_layers": ("prune", "layers"),
+    "num_moe_experts": ("prune", "experts"),
+    "target_num_moe_experts": ("prune", "experts"),
+}
+
+
+def is_tuning(root: MapNode) -> bool:
+    """Whether a document is a training or compression run, or a merge."""
+    entries = _by_name(root)
+    if is_merge(entries) or is_olive(entries) or is_neural_compressor(entries):
+        return True
+    if {"bits", "group_size"} <= entries.keys() or is_nemo(entries):
+        return True
+    if "prune" in entries and _by_name(entries["prune"].value).keys() & _PRUNE_KEYS.keys():
+        return True
+    if _is_taught(entries):
+        return True
+    if "compression_training" in entries or is_modelopt(entries) or _torchtune(entries):
+        return True
+    return is_training(entries)
+
+
+def _is_taught(entries: Mapping[str, Entry]) -> bool:
+    """Whether a teacher and a student are named."""
+    models = _by_name(entries["models"].value).keys() if "models" in entries else set()
+    names = entries.keys() | models
+    teacher = names & {"teacher_model", "teacher", "teacher_model_name_or_path"}
+    return bool(teacher and names & {"student_model", "student", "model", "base_model"})
+
+
+def is_training(entries: Mapping[str, Entry]) -> bool:
+    """Whether a mapping's keys are those of a training run."""
+    return len(entries.keys() & _TRAINING) >= _ENOUGH
+
+
+def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
+    """What the document changes of the model that is served later."""
+    entries = _by_name(root)
+    if is_merge(entries):
+        add_merge(setup, entries, text)
+        return
+    if {"bits", "group_size"} <= entries.keys():
+        _add_checkpoint(setup, entries, root, text)
+        return
+    if is_nemo(entries):
+        add_nemo(setup, entries, text)
+        return
+    if is_modelopt(entries):
+        add_modelopt(setup, entries, text)
+        return
+    if is_olive(entries):
+        add_olive(setup, entries, text)
+        return
+    if is_neural_compressor(entries):
+        add_neural_compressor(setup, entries, text)
+        return
+    if "compression_training" in entries:
+        add_deepspeed(setup, entries["compression_training"].value, text)
+        return
+    _add_model(setup, entries, text)
+    _add_quantization(setup, entries, text)
+    _add_torchtune(setup, entries, text)
+    _add_pruning(setup, entries.get("prune"), text)
+    _add_distillation(setup, entries, text)
+    add_recipe(setup, modifiers_of(root, text), masks_only=True)
+
+
+def _add_checkpoint(
+    setup: Setup, entries: Mapping[str, Entry], root: MapNode, text: InnerText
+) -> None:
+    """quantize_config.json of AutoGPTQ and AutoAWQ."""
+    config = plain_value(root)
+    if isinstance(config, dict) and "quant_method" not in config:
+        config = {"quant_method": "gptq", **config}
+    setup.add(quantization_config(config), text.place(entries["bits"].key.span))
+
+
+def _by_name(node: Node) -> dict[str, Entry]:
+    if not isinstance(node, MapNode):
+        return {}
+    return {entry.key.text: entry for entry in node.entries}
+
+
+def _torchtune(entries: Mapping[str, Entry]) -> bool:
+    return any(
+        _COMPONENT in _by_name(entry.value)
+        and _text(_by_name(entry.value).get(_COMPONENT)).startswith("torchtune.")
+        for entry in entries.values()
+    )
+
+
+def _text(entry: Entry | None) -> str:
+    return entry.value.text if entry is not None and isinstance(entry.value, ScalarNode) else ""
+
+
+def _add_model(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
+    """The model that is trained, and what its name says of it."""
+    models = _by_name(entries["models"].value) if "models" in entries else {}
+    known = {**models, **entries}
+    for name in (
+        "base_model",
+        "model_name_or_path",
+        "model",
+        "restore_from_path",
+        "student_model",
+        "student",
+    ):
+        entry = known.get(name)
+        if entry is None:
+            continue
+        named = _text(entry)
+        place = text.place(entry.value.span)
+        if named:
+            setup.add(model(named), place, place, sure=False)
+        match = _TORCHTUNE_MODEL.search(_text(_by_name(entry.value).get(_COMPONENT)))
+        if match is not None:
+            family = match[1].replace("_", ".")
+            setup.add(model(f"{family} {match[2].replace('_', '.')}"), place, place, sure=False)
+        return
+
+
+def _add_quantization(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
+    """Axolotl's `qat` and `quantization`: int4 weights, simulated in training or made after it."""
+    for block, packed in (("qat", False), ("quantization", True)):
+        entry = entries.get(block)
+        parts = _by_name(entry.value) if entry is not None else {}
+        width = parts.get("weight_dtype") or parts.get("weight_bits")
+        if entry is None or width is None or is_nothing(width.value):
+            continue
+        form = weight_format(_text(width).replace("torch.", "")) or AUTO
+        group = whole_of(_text(parts.get("group_size")))
+        if form in {"int4", "int8"} and group is not None:
+            form = integer_format(int(form[3]), group)
+        fields: dict[str, object] = {"weights": form}
+        if not packed:
+            fields["packed"] = False
+        condition = ""
+        if packed and form.startswith("int4") and "int8" in _text(parts.get("activation_dtype")):
+            condition = "a kernel for 8-bit activations and 4-bit weights where it is served"
+        effect = Setting("quantize", fields, condition=condition)
+        setup.add((effect,), text.place(width.key.span), text.place(width.value.span))
+
+
+def _add_torchtune(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
+    """Torchtune's quantizer, and a generation without a cache."""
+    for name in ("quantizer", "qat_quantizer"):
+        entry = entries.get(name)
+        parts = _by_name(entry.value) if entry is not None else {}
+        component = parts.get(_COMPONENT)
+        if component is None:
+            continue
+        effect = _quantizer(_text(component), whole_of(_text(parts.get("groupsize"))))
+        if effect is not None:
+            setup.add((effect,), text.place(component.key.span), text.place(component.value.span))
+    cache = entries.get("enable_kv_cache")
+    if cache is not None and switch_of(_text(cache) or None) is False and _text(cache):
+        setup.add((Setting("no_kv_cache"),), text.place(cache.key.span))
+
+
+def _quantizer(component: str, group: int | None) -> Setting | None:
+    """Int8DynActInt4WeightQATQuantizer, Int4WeightOnlyQuantizer, ..."""
+    name = component.rpartition(".")[2]
+    widths = _QUANTIZER.findall(name.replace("DynAct", "Act "))
+    if not widths:
+        return None
+    number, bits, _ = widths[-1]
+    form = {"Float": "fp8", "NF": "nf4"}.get(number) or integer_format(
+        int(bits), group if group is not None else (None if bits == "8" else 256)
+    )
+    fields: dict[str, object] = {"weights": form}
+    if "QAT" in name:
+        fields["packed"] = False
+    condition = ""
+    if "DynAct" in name and "QAT" not in name:
+        condition = "a kernel for 8-bit activations and 4-bit weights where it is served"
+    return Setting("quantize", fields, condition=condition)
+
+
+def _add_pruning(setup: Setup, prune: Entry | None, text: InnerText) -> None:
+    """NeMo's and Megatron's `prune`: widths and depths of what is left."""
+    for name, entry in _by_name(prune.value).items() if prune is not None else ():
+        bare = name
+        if bare not in _PRUNE_KEYS or is_nothing(entry.value):
+            continue
+        kind, pattern = _PRUNE_KEYS[bare]
+        left = whole_of(_text(entry))
+        fields: dict[str, object] = {"pattern": pattern, "storage": "removed"}
+        if kind == "attention":
+            if left is None:
+                continue
+            fields = {"variant": pattern, "kv_heads": left}
+        elif left is not None and left > 0 and pattern != "channels":
+            fields["kept"] = left
+        elif isinstance(entry.value, ListNode) and entry.value.items:
+            fields["dropped"] = len(entry.value.items)
+        setup.add((Setting(kind, fields),), text.place(entry.key.span))
+
+
+def _add_distillation(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
+    """A teacher beside the model: the model is the student that is served in its place."""
+    for name, entry in _teachers(entries):
+        if is_nothing(entry.value) or switch_of(_text(entry) or True) is False:
+            continue
+        student = setup.fact("model")
+        word = getattr(student.effect, "value", "unknown") if student is not None else "unknown"
+        setup.add((Setting("distill", {"model": word}),), text.place(entry.key.span))
+        if name in {"teacher_model", "teacher"}:
+            _teach(setup, entry, text)
+        return
+
+
+def _teachers(entries: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
+    models = _by_name(entries["models"].value) if "models" in entries else {}
+    for name, entry in (*entries.items(), *models.items()):
+        if name in {"teacher_model", "teacher", "kd_teacher", "teacher_model_name_or_path",
+                    "teacher_model_path", "kd_trainer", "distillation"}:  # fmt: skip
+            yield name, entry
+
+
+def _teach(setup: Setup, entry: Entry, text: InnerText) -> None:
+    """The baseline is the teacher, where it is named."""
+    place = text.place(entry.value.span)
+    named = _text(entry)
+    match = _TORCHTUNE_MODEL.search(_text(_by_name(entry.value).get(_COMPONENT)))
+    if match is not None:
+        named = f"{match[1].replace('_', '.')} {match[2].replace('_', '.')}"
+    if not word_of(named):
+        return
+    known = setup.fact("model")
+    if known is not None:
+        setup.placed.remove(known)
+    setup.add(model(named)[:1], place, place)
