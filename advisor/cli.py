@@ -32,7 +32,9 @@ _COLLECT_AFTER: Final = 200_000
 
 Colour = Literal["auto", "always", "never"]
 TextOrJson = Literal["text", "json"]
-ReportFormat = Literal["text", "concise", "json", "github", "gitlab", "junit", "sarif"]
+ReportFormat = Literal[
+    "text", "concise", "markdown", "json", "github", "gitlab", "junit", "sarif"
+]  # fmt: skip
 
 app = typer.Typer(
     name="rooflint",
@@ -440,6 +442,72 @@ def advise(
 
 
 @app.command()
+def sweep(
+    *,
+    over: Annotated[Literal["batch", "context"], typer.Option(help="What to vary.")] = "batch",
+    start: Annotated[str | None, typer.Option("--from", help="First value.")] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", help="Last value, such as 256 or 128k.")
+    ] = None,
+    points: Annotated[int, typer.Option(min=2, max=1_000_000, help="How many at most.")] = 100,
+    model: ModelOption = None,
+    hardware: HardwareOption = None,
+    weights: WeightsOption = None,
+    kv_cache: KvCacheOption = None,
+    engine: EngineOption = None,
+    batch: BatchOption = None,
+    context: ContextOption = None,
+    tensor_parallel: TensorOption = None,
+    output: Annotated[
+        Literal["text", "csv", "json"], typer.Option("--format", help="For people or programs.")
+    ] = "text",
+    svg: Annotated[str | None, typer.Option(help="Write the curve as SVG here.")] = None,
+    color: Colours = "auto",
+) -> Outcome:
+    """Follow one deployment over batch or context: step time, rates, what the step waits for.
+
+    Example: rooflint sweep --over context --to 128k --model Llama-3.1-8B --batch 32
+    """
+    audited = _audited(
+        model=model,
+        hardware=hardware,
+        weights=weights,
+        kv_cache=kv_cache,
+        engine=engine,
+        batch=batch,
+        context=_tokens(context),
+        tensor=tensor_parallel,
+    )
+    from advisor.reports import sweep as report  # noqa: PLC0415
+
+    try:
+        from advisor.sweep import SweepError, values_between  # noqa: PLC0415
+        from advisor.sweep import sweep as swept  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise CommandError("sweep needs numpy: pip install 'rooflint[sweep]'") from None
+    first, last = _tokens(start, "--from"), _tokens(end, "--to")
+    try:
+        values = values_between(
+            first or (1 if over == "batch" else 256),
+            last or (256 if over == "batch" else 131_072),
+            points,
+        )
+    except SweepError as error:
+        raise CommandError(str(error)) from None
+    deployment = audited.context.deployment
+    batches = values if over == "batch" else deployment.batch
+    contexts = values if over == "context" else deployment.context
+    curve = report.Curve(deployment, over, values, swept(deployment, batches, contexts))
+    if svg is not None:
+        _save(svg, report.sweep_svg(curve))
+    if output == "csv":
+        return Outcome(report.sweep_csv(curve))
+    if output == "json":
+        return Outcome(report.sweep_json(curve))
+    return Outcome(report.sweep_text(curve, _style(color)))
+
+
+@app.command()
 def wall(
     *,
     model: ModelOption = None,
@@ -490,6 +558,51 @@ def wall(
     return Outcome(wall_text(rows, roof, _style(color)))
 
 
+@app.command()
+def prove(
+    *,
+    model: ModelOption = None,
+    measured: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FILE", help="Judge what was measured; runs nothing."),
+    ] = None,
+    device: Annotated[
+        Literal["cpu", "cuda", "mps"], typer.Option(help="What torch calls it.")
+    ] = "cpu",
+    hardware: HardwareOption = None,
+    weights: WeightsOption = None,
+    batch: BatchOption = None,
+    context: ContextOption = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Of a CPU; default: all.")] = None,
+    clock: Annotated[
+        Literal["wall", "cpu"],
+        typer.Option(help="cpu: the time on the core, on one thread of a machine that is shared."),
+    ] = "wall",
+    rounds: Annotated[int, typer.Option(min=3, help="Repetitions of every variant.")] = 15,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Start nothing new after these.")] = 10.0,
+    save: Annotated[str | None, typer.Option(help="Write the JSON of the run here.")] = None,
+    svg: Annotated[str | None, typer.Option(help="Write the batch sweep as SVG here.")] = None,
+    output: Annotated[
+        Literal["text", "json", "markdown"], typer.Option("--format", help="How to tell it.")
+    ] = "text",
+    color: Colours = "auto",
+) -> Outcome:
+    """Measure decode on this machine, or read a benchmark's file, and say what it shows.
+
+    Builds the model's decode step with random weights, times it against variants of itself, and
+    puts every measured speedup beside the predicted one. Needs the extra rooflint[prove].
+
+    Examples: rooflint prove --model Qwen2.5-0.5B --device cpu, rooflint prove --from bench.json
+    """
+    from advisor.prove_command import ProveOptions, run_prove  # noqa: PLC0415
+
+    given = ProveOptions(
+        model, device, hardware, weights, batch, _tokens(context), threads, clock, rounds, minutes,
+        output, save, svg,
+    )  # fmt: skip
+    return run_prove(given, measured, _style(color))
+
+
 def _save(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
@@ -509,13 +622,13 @@ def _audited(**facts: Any) -> "Audit":
     return audited
 
 
-def _tokens(text: str | None) -> int | None:
+def _tokens(text: str | None, option: str = "--context") -> int | None:
     from advisor.quantity import Dimension, QuantityError, parse_quantity  # noqa: PLC0415
 
     try:
         return None if text is None else int(parse_quantity(text, Dimension.TOKENS).value)
     except QuantityError as error:
-        raise CommandError(f"--context: {error}") from None
+        raise CommandError(f"{option}: {error}") from None
 
 
 @app.command()

@@ -16,6 +16,7 @@ FORMATS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "text": "text",
         "concise": "concise",
+        "markdown": "markdown",
         "json": "machine",
         "github": "github",
         "gitlab": "gitlab",
