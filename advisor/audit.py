@@ -136,6 +136,13 @@ class Audit(NamedTuple):
         return _tpot_speedup(self.baseline, self.combined)
 
     @property
+    def is_open(self) -> bool:
+        """Whether a verdict may hang on what nobody states: batch, context, which device."""
+        facts = self.context.facts
+        stated = all(facts[name].origin != "assumed" for name in ("batch", "context"))
+        return not stated or len(self.context.devices) > 1
+
+    @property
     def diagnosis(self) -> tuple[Sentence, ...]:
         """What the proposal says limits decode."""
         return self.proposal.diagnosis
@@ -176,7 +183,7 @@ def audit(
             place = proposed.spans.get(getattr(error, "field", "model"), proposed.span)
             found.append(problem(code, proposal.source, place, str(error)))
             continue
-        audited = _audit_lever(index, proposed, baseline, after, joint, context)
+        audited = audit_lever(index, proposed, baseline, after, joint, context)
         levers.append(replace(audited, configured=proposal.kind == _FOUND))
     combined = step_of(everything)
     limits = Limits(
@@ -220,7 +227,7 @@ def _applied(deployment: Deployment, levers: tuple[Lever, ...]) -> Deployment:
     return deployment
 
 
-def _audit_lever(
+def audit_lever(
     index: int,
     proposed: ProposedLever,
     before: Step,
@@ -228,6 +235,7 @@ def _audit_lever(
     joint: Step,
     context: Context,
 ) -> LeverAudit:
+    """One lever between two counted steps; `joint` has every lever of its entry."""
     lever = proposed.lever
     ceiling = lever_ceiling(lever, before, after)
     tpot = _within(_tpot_speedup(before, after), ceiling)

@@ -114,6 +114,15 @@ def promises_any_speed(lever: LeverAudit) -> bool:
     return claim.kind is not Kind.UNCHANGED and (claim.speedup or 0.0) > 1.0 + _NOTHING
 
 
+def expects_speed(lever: LeverAudit) -> bool:
+    """Whether a speedup is claimed, possible by its bytes or not, or nothing readable is.
+
+    For rules on what the byte model does not see: kernels, engines, missing units.
+    """
+    claimed = lever.claim.speedup if lever.claim is not None else None
+    return (claimed or 0.0) > 1.0 + _NOTHING or promises_any_speed(lever)
+
+
 def promises_bytes(lever: LeverAudit) -> bool:
     """Whether fewer bytes, read or held, are claimed of a lever."""
     judged = lever.claim

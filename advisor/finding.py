@@ -65,7 +65,7 @@ class ErrorClass(StrEnum):
 class Subject(NamedTuple):
     """What a finding judges: one lever, claim or statement of a proposal."""
 
-    kind: Literal["lever", "claim", "statement", "said"]
+    kind: Literal["lever", "claim", "statement", "said", "fact"]
     number: int
     """Its index among those of the proposal."""
 

@@ -7,8 +7,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from advisor.audit import Audit, LeverAudit
-from advisor.evidence import AttachedClaim, assumed_facts
+from advisor.evidence import AttachedClaim, assumed_facts, claims_of
 from advisor.finding import Confidence, ErrorClass, Finding, Note, Number, Severity, Subject
+from advisor.proposal import Sentence
 from advisor.source import Span
 
 if TYPE_CHECKING:
@@ -26,6 +27,14 @@ STATEMENTS: Final = "statements"
 PROSE: Final = "prose"
 """... and what the prose of a document says about speed."""
 
+MEMORY: Final = "memory"
+MEASURED: Final = "measured"
+OPEN_FACTS: Final = "open facts"
+"""... a deployment that does not fit, a measured baseline, and a batch, a context or a device that
+nobody states."""
+
+SUBJECTS: Final = (CLAIMS, STATEMENTS, PROSE, MEMORY, MEASURED, OPEN_FACTS)
+
 HEADINGS: Final = (
     "What it does", "Why is this bad", "Instead", "When this rule is wrong", "References"
 )  # fmt: skip
@@ -40,8 +49,9 @@ class Details(TypedDict, total=False):
     numbers: Mapping[str, Number]
     facts: tuple[tuple[str, str], ...]
     notes: tuple[Note, ...]
+    severity: Severity | None
+    """None: the rule's own, as for `confidence` and `error_class`."""
     confidence: Confidence | None
-    """None: the rule's own, as for `error_class`."""
     error_class: ErrorClass | None
 
 
@@ -89,6 +99,28 @@ class Rule(NamedTuple):
         """A finding about the `index`-th sentence of the diagnosis, at the words that are wrong."""
         return self._finding(audit, span, Subject("statement", index), None, message, details)
 
+    def on_sentence(
+        self,
+        audit: Audit,
+        sentence: Sentence,
+        index: int | None,
+        message: str,
+        **details: Unpack[Details],
+    ) -> Finding:
+        """A finding about a whole sentence: the `index`-th of the diagnosis, else a claim."""
+        if index is not None:
+            return self.on_statement(audit, index, sentence.span, message, **details)
+        for claim in claims_of(audit):
+            if claim.judged.sentence == sentence:
+                return self.on_claim(audit, claim, message, **details)
+        return self._finding(audit, sentence.span, Subject("fact", 2), None, message, details)
+
+    def on_fact(
+        self, audit: Audit, number: int, span: Span, message: str, **details: Unpack[Details]
+    ) -> Finding:
+        """A finding about a fact of the baseline, where it stands; facts of one number are one."""
+        return self._finding(audit, span, Subject("fact", number), None, message, details)
+
     def in_prose(self, audit: Audit, judge: Judge, *, why: str, instead: str) -> Iterator[Finding]:
         """What `judge` finds wrong in the prose of a document; of a sentence, the last such clause.
 
@@ -132,7 +164,7 @@ class Rule(NamedTuple):
         return Finding(
             rule=self.code,
             name=self.name,
-            severity=self.severity,
+            severity=details.get("severity") or self.severity,
             confidence=details.get("confidence") or self.confidence,
             path=source.path,
             start=source.position(span.start),

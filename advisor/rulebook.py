@@ -18,7 +18,15 @@ from typing import Final, NamedTuple
 from advisor.audit import Audit
 from advisor.finding import Confidence, Finding, Note, Severity, Subject
 from advisor.problems import problem
-from advisor.rule import CLAIMS, PROSE, STATEMENTS, LoadedRule
+from advisor.rule import (
+    CLAIMS,
+    MEASURED,
+    MEMORY,
+    OPEN_FACTS,
+    PROSE,
+    STATEMENTS,
+    LoadedRule,
+)
 from advisor.source import Span
 
 __all__ = [
@@ -172,7 +180,14 @@ def _subjects(audit: Audit) -> set[str]:
     """What there is to judge, in the words of `Rule.about`."""
     kinds = {lever.lever.kind for lever in audit.levers}
     claimed = audit.claims or any(lever.claim is not None for lever in audit.levers)
-    others = ((CLAIMS, claimed), (STATEMENTS, audit.diagnosis), (PROSE, audit.said))
+    others = (
+        (CLAIMS, claimed),
+        (STATEMENTS, audit.diagnosis),
+        (PROSE, audit.said),
+        (MEMORY, not audit.combined.estimate.fits),
+        (MEASURED, audit.proposal.measured),
+        (OPEN_FACTS, claimed and audit.is_open),
+    )
     return kinds | {name for name, present in others if present}
 
 

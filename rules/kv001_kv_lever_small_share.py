@@ -34,6 +34,7 @@ from advisor.evidence import (
     shares_entry,
 )
 from advisor.finding import Confidence, Finding, Severity
+from advisor.operands import waits_for_attention
 from advisor.rule import Rule
 from advisor.wording import factor, percent
 
@@ -105,6 +106,8 @@ def check(audit: Audit) -> Iterator[Finding]:
         before = lever.before
         if shares_entry(audit, lever) or not before.estimate.bytes.kv_read:
             continue
+        if waits_for_attention(before):
+            continue  # its bytes are no small part: its arithmetic hides them
         batch, context = before.deployment.batch, before.deployment.context
         equal = before.estimate.bytes.weights / before.estimate.bytes.kv_read * batch * context
         part = before.estimate.bytes.kv_read / before.estimate.bytes.total

@@ -2,8 +2,8 @@
 
 hardware.yaml becomes hardware.json and hardware_index.json, which load in a fraction of a
 millisecond. models.json is source and store in one (an entry a line); models_index.json says where
-its entries stand. engines.yaml becomes engines.json. `--check` writes nothing and fails where a
-file is not what its source says.
+its entries stand. engines.yaml and features.yaml become engines.json and features.json. `--check`
+writes nothing and fails where a file is not what its source says.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from advisor.catalog.engines import compile_engines
+from advisor.catalog.features import compile_features
 from advisor.catalog.hardware import MAKERS
 from advisor.catalog.model_names import DATE, QUALIFIERS
 from advisor.catalog.model_names import MAKERS as MODEL_MAKERS
@@ -180,10 +181,14 @@ def compiled_files() -> dict[str, bytes]:
     engines = yaml.load(
         (FOLDER / "engines.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
     )
+    features = yaml.load(
+        (FOLDER / "features.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
+    )
     return {
         **compile_hardware(hardware),
         **compile_models(models, names),
         "engines.json": compile_engines(engines),
+        "features.json": compile_features(features),
     }
 
 
