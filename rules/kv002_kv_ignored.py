@@ -174,8 +174,8 @@ def _lost_batch(said: Said) -> tuple[float, float, int] | None:
         return None
     count = int(batch[1] or batch[2])
     one = float(per_token[1]) * 1e3 * length
-    for size in _GIGABYTES.findall(said.statement.text):
-        told = float(size) * 1e9
+    for amount in _GIGABYTES.findall(said.statement.text):
+        told = float(amount) * 1e9
         if count > 1 and abs(told - one) < 0.1 * one:
             return told, count * one, count
     return None

@@ -103,8 +103,9 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
             audit,
             sentence,
             index,
-            f"{size(capacity.weights_bytes)} of weights must be held, {size(capacity.available_bytes)}"
-            f" are there; {size(step.estimate.bytes.weights)} is what one step reads of them",
+            f"{size(capacity.weights_bytes)} of weights must be held,"
+            f" {size(capacity.available_bytes)} are there; one step reads"
+            f" {size(step.estimate.bytes.weights)} of them",
             why="routing changes with every token, so every expert must be at hand",
             instead="quantize, split, or offload the experts and count the link",
             numbers={

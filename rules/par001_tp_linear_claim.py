@@ -138,8 +138,8 @@ def _levers(audit: Audit) -> Iterator[Finding]:
             audit,
             lever,
             f"{milliseconds(before.expected_ms.mid)} -> {milliseconds(after.expected_ms.mid)} ms on"
-            f" {ways:.3g}x the devices, {milliseconds(fixed)} ms fixed and {milliseconds(reduced)} ms"
-            f" in all-reduces: {factors(lever.tpot.interval)}",
+            f" {ways:.3g}x the devices, {milliseconds(fixed)} ms fixed and"
+            f" {milliseconds(reduced)} ms in all-reduces: {factors(lever.tpot.interval)}",
             why="fixed time and all-reduces do not divide by the number of devices",
             instead=f"claim {factors(lever.tpot.interval)}",
             facts=lever_facts(lever),

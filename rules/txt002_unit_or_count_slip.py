@@ -166,15 +166,15 @@ def _bits_as_bytes(said: Said, sure: Confidence) -> Wrong | None:
     rate = _RATE.search(statement.context_text)
     if rate is None or statement.kind is not Kind.AMOUNT:
         return None
-    for size in _SIZE.findall(statement.context_text):
-        slipped_ms = float(size) / float(rate[1]) * 1e3
+    for amount in _SIZE.findall(statement.context_text):
+        slipped_ms = float(amount) / float(rate[1]) * 1e3
         for number, unit in _TIME.findall(statement.text):
             told_ms = float(number) * (1.0 if unit == "ms" else 1e3)
             if abs(told_ms - slipped_ms) < _CLOSE * slipped_ms:
                 return Wrong(
-                    f"{size} GB are {8 * float(size):.3g} Gb: {8 * slipped_ms:,.0f} ms at {rate[1]}"
-                    f" Gb/s, not {told_ms:,.0f} ms",
+                    f"{amount} GB are {8 * float(amount):.3g} Gb: {8 * slipped_ms:,.0f} ms at"
+                    f" {rate[1]} Gb/s, not {told_ms:,.0f} ms",
                     sure,
-                    numbers={"bytes": float(size) * 1e9, "right_ms": 8 * slipped_ms},
+                    numbers={"bytes": float(amount) * 1e9, "right_ms": 8 * slipped_ms},
                 )
     return None
