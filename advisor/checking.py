@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from advisor import rulebook
 from advisor.audit import Audit, audit
-from advisor.baseline import Baseline, Compared, compare
 from advisor.context import Defaults
 from advisor.finding import Confidence, Finding, Severity
 from advisor.proposal import Engine, Proposal, Reading, Splits, Stated, Workload
@@ -30,6 +29,9 @@ from advisor.suppress import (
     apply,
     find_suppressions,
 )
+
+if TYPE_CHECKING:
+    from advisor.baseline import Baseline, Compared
 
 _UNUSED: Final = "SUP004"
 _NOTHING: Final = Defaults()
@@ -152,6 +154,8 @@ def check_run(paths: Sequence[str], run: Run) -> Checked:
 
 def against(checked: Checked, baseline: Baseline, folder: Path, run: Run) -> Checked:
     """A run without the findings that a baseline accepts; `folder` is where the baseline stands."""
+    from advisor.baseline import compare  # noqa: PLC0415 - most runs have none
+
     compared = compare(
         checked.findings,
         checked.sources,

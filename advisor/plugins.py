@@ -12,6 +12,7 @@ import re
 import site
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -175,13 +176,21 @@ def _installed() -> Iterator[tuple[str, ModuleType]]:
 
 
 def _any_declared() -> bool:
-    """Whether an installed package may declare rules: a search in a few files of each.
+    """Whether an installed package may declare rules: a search in one file of each.
 
     Only the folders that packages are installed to are looked at, never the working directory.
     """
-    folders = [*site.getsitepackages(), site.getusersitepackages()]
-    return any(
-        GROUP.encode() in declared.read_bytes()
-        for folder in dict.fromkeys(folders)
-        for declared in Path(folder).glob("*.dist-info/entry_points.txt")
-    )
+    folders = dict.fromkeys([*site.getsitepackages(), site.getusersitepackages()])
+    return any(GROUP.encode() in declared for folder in folders for declared in _declared(folder))
+
+
+def _declared(folder: str) -> Iterator[bytes]:
+    """What the packages in a folder declare; every run pays for this, so without Path."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(".dist-info"):
+            with suppress(OSError), open(f"{folder}/{name}/entry_points.txt", "rb") as file:  # noqa: PTH123
+                yield file.read()
