@@ -138,7 +138,7 @@ def _baselined(checked: Checked, planned: Plan, path: Path | None, options: Chec
     after = baseline.renewed(compared.baseline, found, before, strict=planned.run.strict)
     _write_file(path, baseline.baseline_text(after))
     old, new = ({entry.key for entry in one.entries} for one in (before, after))
-    note = f"{path} accepts {len(new):,} findings: {len(new - old):,} new, {len(old - new):,} gone"
+    note = f"{path} holds {len(new):,} accepted: {len(new - old):,} new, {len(old - new):,} gone"
     return _Step(against(checked, after, path.parent, planned.run), (note,))
 
 

@@ -15,6 +15,7 @@ from advisor import rulebook
 from advisor.audit import Audit, audit
 from advisor.context import Defaults
 from advisor.finding import Confidence, Finding, Severity
+from advisor.problems import NOT_A_PROPOSAL
 from advisor.proposal import Engine, Proposal, Reading, Splits, Stated, Workload
 from advisor.readers import read
 from advisor.readers.discover import discover
@@ -78,6 +79,8 @@ class Checked(NamedTuple):
     """Texts by path, for whoever shows the findings."""
     files: int = 0
     """Files that were named, or hold proposals."""
+    without: int = 0
+    """Of these, paths that hold no proposal, about which nothing is told."""
     read: frozenset[str] = frozenset()
     """Paths of all files that were looked at."""
     rules: tuple[LoadedRule, ...] = ()
@@ -145,11 +148,16 @@ def check_run(paths: Sequence[str], run: Run) -> Checked:
             sources[path] = content
         findings += applied.kept
         suppressed += applied.suppressed
-    told = (finding for finding in findings if run.strict or _is_told(finding))
+    told = [finding for finding in findings if run.strict or _is_told(finding)]
     return Checked(
-        tuple(_failures_once(told)), tuple(suppressed), sources, files, frozenset(looked_at),
-        run.rules,
-    )  # fmt: skip
+        tuple(_failures_once(told)),
+        tuple(suppressed),
+        sources,
+        files,
+        without=0 if run.strict else sum(one.rule == NOT_A_PROPOSAL for one in findings),
+        read=frozenset(looked_at),
+        rules=run.rules,
+    )
 
 
 def against(checked: Checked, baseline: Baseline, folder: Path, run: Run) -> Checked:

@@ -48,6 +48,8 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(
 )
 """By code; codes are never reused."""
 
+NOT_A_PROPOSAL = "E914"
+
 MAX_PROBLEMS = 100
 """More than these in one file are not listed: it is not a proposal, or an attack."""
 

@@ -124,7 +124,7 @@ def test_what_is_wrong_in_settings_is_told_whatever_is_asked(
 def test_a_baseline_takes_in_a_repository_as_it_is(run: Run, folder: Path) -> None:
     code, out, err = run("pruned.yaml", "impossible.yaml", "--write-baseline")
     assert (code, out) == (0, "")
-    assert err == f"rooflint: {BASE} accepts 2 findings: 2 new, 0 gone\n"
+    assert err == f"rooflint: {BASE} holds 2 accepted: 2 new, 0 gone\n"
     settings(folder, f'baseline = "{BASE}"\n')
     assert run("pruned.yaml", "impossible.yaml") == (0, "", "")
     summary = json.loads(run("pruned.yaml", "--format", "json")[1])["summary"]
@@ -148,7 +148,7 @@ def test_what_is_mended_is_stale_and_goes(run: Run, folder: Path) -> None:
     assert err.startswith(f"rooflint: 1 entry matches nothing any more in {BASE}; --write-baseline")
     before = (folder / BASE).read_text()
     _, _, err = run("pruned.yaml", "impossible.yaml", "--write-baseline")
-    assert err == f"rooflint: {BASE} accepts 1 findings: 0 new, 1 gone\n"
+    assert err == f"rooflint: {BASE} holds 1 accepted: 0 new, 1 gone\n"
     after = (folder / BASE).read_text()
     assert set(after.splitlines()) < set(before.replace("},", "}").splitlines()) | {"]}"}
     assert run("pruned.yaml", "impossible.yaml", "--baseline", BASE) == (0, "", "")
@@ -219,6 +219,18 @@ def test_a_report_in_a_file_has_no_colours_unless_they_are_asked_for(
     assert "\x1b" not in (folder / "out.txt").read_text()
     run("pruned.yaml", "--output", "out.txt", "--color", "always")
     assert "\x1b" in (folder / "out.txt").read_text()
+
+
+def test_somebody_who_looks_is_told_that_nothing_was_there_to_check(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    (folder / "list.yaml").write_text("a: 1\n")
+    (folder / "empty").mkdir()
+    _, out, _ = run("list.yaml", "empty", "clean.yaml", "--color", "never")
+    assert out == ("no findings in 3 files, of which 2 without a proposal (--strict says more)\n")
+    _, out, _ = run("list.yaml", "empty", "clean.yaml", "--strict", "--format", "concise")
+    assert rules(out) == ["E914", "E914"]
 
 
 def test_counts_by_rule(run: Run) -> None:

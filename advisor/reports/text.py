@@ -105,7 +105,10 @@ def summary(checked: Checked) -> str:
         if count
     ]
     aside = f" ({', '.join(hidden)})" if hidden else ""
-    return f"{told}{aside} in {_counted(checked.files, 'file')}"
+    files = _counted(checked.files, "file")
+    if checked.without:
+        files += f", of which {checked.without:,} without a proposal (--strict says more)"
+    return f"{told}{aside} in {files}"
 
 
 def _counted(count: int, noun: str) -> str:
