@@ -179,12 +179,14 @@ def audit(
                 joint = step_of(_applied(context.deployment, proposed.together))
             everything = proposed.lever.apply(everything)
         except (UnknownNameError, UnsupportedModelError, DeploymentError) as error:
+            if proposal.kind == "prose":
+                continue  # a mention that does not fit the baseline is nobody's mistake
             code = "E909" if isinstance(error, UnsupportedModelError) else "E906"
             place = proposed.spans.get(getattr(error, "field", "model"), proposed.span)
             found.append(problem(code, proposal.source, place, str(error)))
             continue
         audited = audit_lever(index, proposed, baseline, after, joint, context)
-        levers.append(replace(audited, configured=proposal.kind == _FOUND))
+        levers.append(replace(audited, configured=proposal.kind != "proposal"))
     combined = step_of(everything)
     limits = Limits(
         _tpot_speedup(baseline, combined),

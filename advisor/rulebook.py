@@ -135,6 +135,8 @@ def run(
     A rule of `extra` that fails becomes a finding.
     """
     subjects = _subjects(audit)
+    if audit.proposal.kind == "prose":
+        audit = audit._replace(levers=())  # what a document mentions is proposed by nobody
     found = [
         finding
         for entry in entries().values()
@@ -178,6 +180,8 @@ def _place_of(error: Exception) -> str:
 
 def _subjects(audit: Audit) -> set[str]:
     """What there is to judge, in the words of `Rule.about`."""
+    if audit.proposal.kind == "prose":
+        return {PROSE}
     kinds = {lever.lever.kind for lever in audit.levers}
     claimed = audit.claims or any(lever.claim is not None for lever in audit.levers)
     others = (
