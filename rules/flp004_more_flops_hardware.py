@@ -199,6 +199,8 @@ def _judge(said: Said) -> Wrong | None:
         wrong = _is_driven(said)
     if not wrong:
         return None
+    if statement.phase_reach > 1 and not (statement.is_single or statement.is_linked):
+        sure = Confidence.MEDIUM
     if said.says(r"\bthreads?\b|\bcores?\b") and not (
         statement.speedup or said.has(r"same (?:ram|memory)|tensor cores?|cuda cores?")
     ):

@@ -200,7 +200,8 @@ _FAR_BELOW = (
     " busy 1 to 5% of the time"
 )
 _OTHER_SUBJECT = (
-    r"kernel|dequant|unpack|lookup|codebook|softmax|sampl|\bcpu|thread|latent|draft|verif|M ?="
+    r"kernel|attention|lever|dequant|unpack|lookup|codebook|softmax|sampl|\bcpu|thread|latent"
+    r"|draft|verif|M ?="
     r"|encoder"
     r"|there\b"
 )

@@ -16,6 +16,7 @@ from advisor.prose.patterns import (
     BARE_FACTOR,
     BASE_ROW,
     BECOMES,
+    COPULA,
     DRIVEN,
     FACTOR_OF,
     FIGURE,
@@ -27,6 +28,7 @@ from advisor.prose.patterns import (
     NOT_BYTES_BUT_MATH,
     NUMBER_ALONE,
     NUMBER_WORDS,
+    OF_A_THING,
     OF_SOMETHING,
     OF_THE_TIME,
     OFTEN,
@@ -150,7 +152,14 @@ def _in_clause(
         low = claim.speedup_low or claim.speedup
         tpot = _tpot(claim, sentence.text) if claim.kind is ClaimKind.ABSOLUTE else None
         if low is not None and abs(low - 1.0) > 0.02 and low < _LARGEST_FACTOR:
-            if low < 1.0 and claim.rule == "factor" and not names & {"SLOWER", "DOWN"}:
+            written = re.search(r"\d+(?:\.\d+)?", claim.text)
+            above_one = written is not None and float(written[0]) > 1.0
+            if (
+                low < 1.0
+                and above_one
+                and claim.rule == "factor"
+                and not names & {"SLOWER", "DOWN"}
+            ):
                 low = 1.0 / low  # a direction carried over from words before the clause
             if not gained:
                 kind = Kind.GAIN if low > 1.0 else Kind.LOSS
@@ -173,6 +182,8 @@ def _in_clause(
 
 def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], block: Block) -> bool:
     """Whether a figure without a metric is about speed: by its form, or the words beside it."""
+    if OF_A_THING.search(text[max(0, claim.start - 40) : claim.start]):
+        return False
     if claim.rule in {"faster_percent", "faster_factor", "slower_percent", "slower_factor"}:
         return True
     if claim.kind is ClaimKind.ABSOLUTE:
@@ -193,6 +204,14 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
     )
 
 
+def _is_said_bound(text: str, start: int, end: int) -> bool:
+    """Whether a clause says that something is bound by arithmetic, and does not only name it."""
+    if OTHER_SIDE.search(text[:start]):
+        return False
+    names_it = text[start:end].lower().endswith(("bound", "limited", "intensive"))
+    return not names_it or COPULA.search(text[:start]) is not None
+
+
 def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     bound = next((tag for tag in clause.tags if tag.name == "BOUND_COMPUTE"), None)
@@ -200,7 +219,9 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
         DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE"} else None
     )
     memory = next((tag for tag in clause.tags if tag.name == "BOUND_MEMORY"), None)
-    if bound is not None and not OTHER_SIDE.search(text[: bound.start - clause.start]):
+    if bound is not None and _is_said_bound(
+        text, bound.start - clause.start, bound.end - clause.start
+    ):
         yield Effect(Kind.BOUND, bound.start, bound.end)
     elif driver is not None:
         yield Effect(Kind.BOUND, clause.start + driver.end() - 1, clause.start + driver.end())

@@ -141,10 +141,10 @@ LEVERS: Final = MappingProxyType(
             "kv cache, int8 cache, fp8 cache, int4 cache, 8 bit cache, 4 bit cache, quantized kv, "
             "quantized (kv |)cache, quantised (kv |)cache, kivi, kv cache (to|in) "
             "(fp8|int8|int4), kvquant, cache in (fp8|int8|int4), kv cache compression, "
-            "compress(|ed|ing) (the |)kv cache, kv compression, smaller cache, kv eviction, h2o, "
+            "compress(|ed|ing) (the |)kv cache, kv compression, kv eviction, h2o, "
             "snapkv, kv in (fp8|int8|int4|8 bit|4 bit), cache to 8 bit, cache to 4 bit, "
             "quantizing the (kv |)cache, quantising the (kv |)cache, quantize the (kv |)cache, "
-            "cache quantization, 8 bit keys and values, smaller kv cache, halv(e|es|ing) the (kv "
+            "cache quantization, 8 bit keys and values, halv(e|es|ing) the (kv "
             "|)cache, kv cache in half, half the kv cache, cache is half"
         ),
         "GQA": (

@@ -71,11 +71,11 @@ MARKS: Final = MappingProxyType(
             "time, third of the time, quarter of the time, fraction of the time, half "
             "third quarter shorter wait, less waiting, more "
             "responsive, livelier, instant, instantly, zippier, brisker, outpac(e|es|ed|ing), "
-            "overtak(e|es|ing), ahead of, beats, outperform(|s|ed|ing), in less time, less wait, "
+            "overtak(e|es|ing), outperform(|s|ed|ing), in less time, less wait, "
             "shorter waits, quicker replies, cuts the wait, at double speed, double speed, twice "
             "the speed, twice the rate, double the rate, double the speed, triple the speed, "
             "three times the speed, four times the speed, half the latency, lower itl, lower "
-            "tpot, hastens, races, flies, quickest, fastest"
+            "tpot, hastens, quickest, fastest"
         ),
         "SLOWER": ("slower, slow(|s|ed|ing) down, slow, slowdown(|s), longer, worse"),
         "UP": (
@@ -153,6 +153,12 @@ MARKS: Final = MappingProxyType(
         "LLM": (
             "llm(|s), language model(|s), llama, mistral, qwen, gpt, chatbot, transformer(|s), "
             "inference, serving, vllm, 7b, 8b, 13b, 32b, 70b"
+        ),
+        "GPU_GENERATION": (
+            "(every|each|per|this|new|next|gpu|hardware|previous|current|last|older|newer|cdna"
+            "|ampere|hopper|"
+            "blackwell|ada|rdna|nvidia|amd|apple|later|earlier|one|card|chip|same) generation("
+            "|s), generation over generation, generation to generation"
         ),
         "SINGLE": (
             "single user, one user, a user, single stream, one stream, batch 1, batch one, batch "

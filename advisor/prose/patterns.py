@@ -102,10 +102,15 @@ TIMES: Final = re.compile(
     re.IGNORECASE,
 )
 OF_SOMETHING: Final = re.compile(
-    r"\s*(?:(?:the|as many|as much|more|fewer|less|larger|smaller|bigger"
-    r"|higher)\s+)(?:[\w-]+\s+){0,3}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth"
-    r"|experts?|batch|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size"
-    r"|capacity|vram|traffic)\b",
+    r"\s*(?:(?:the|its|their|of|as many|as much|more|fewer|less|larger|smaller|bigger|higher)\s+)"
+    r"(?:[\w-]+\s+){0,4}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth|experts?|batch"
+    r"|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size|capacity|vram"
+    r"|traffic|b16)\b",
+    re.IGNORECASE,
+)
+OF_A_THING: Final = re.compile(
+    r"\b(?:batch|cache|memory|bytes|weights?|model|size|bandwidth|capacity|flops|compute)\s+"
+    r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$",
     re.IGNORECASE,
 )
 OFTEN: Final = re.compile(r"of the time\b", re.IGNORECASE)
@@ -166,4 +171,10 @@ NUMBER_WORDS: Final = MappingProxyType(
 )
 PER_PIECE: Final = re.compile(
     r"\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop|prompt)", re.IGNORECASE
+)
+COPULA: Final = re.compile(
+    r"(?:\b(?:is|are|be|being|been|becom(?:e|es|ing)|remains?|stays?|runs?|called|was|were|gets?"
+    r"|as|counts|makes?|made"
+    r"|considered|it|them|decode|decoding|generation)\b|['’](?:s|re)\b|=|:)(?:\s+[\w-]+){0,4}\s*$",
+    re.IGNORECASE,
 )

@@ -28,6 +28,8 @@ _LONGEST_BLOCK: Final = 40_000
 _BACK: Final = 3
 """Sentences before the own one that a statement may rest on."""
 
+_LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
+"""Columns kept apart by spaces: output of a program, no prose."""
 _CONCLUDING: Final = frozenset(
     ["so", "hence", "thus", "therefore", "thereby", "which", "accordingly"]
 )
@@ -131,6 +133,8 @@ class _BlockReader:
     def statements(self) -> Iterable[Statement]:
         earlier: list[tuple[Phase, float | None, float | None]] = []
         for index, sentence in enumerate(self.sentences):
+            if _LAID_OUT.search(sentence.text) is not None:
+                continue
             if len(sentence.text) > _LONGEST_SENTENCE or len(sentence.clauses) > _MOST_CLAUSES:
                 continue
             for clause, effect in effects_of(self.block, sentence):
@@ -396,4 +400,3 @@ def _phase_of(place: frozenset[str]) -> Phase:
     if not place.isdisjoint({"DECODE", "SINGLE"}):
         return Phase.DECODE
     return Phase.UNKNOWN
-

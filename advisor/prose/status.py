@@ -79,7 +79,8 @@ _REFUTES: Final = re.compile(
     re.IGNORECASE,
 )
 _DEPENDS: Final = re.compile(
-    r"\b(?:depends? on|depending on|whether|provided|as long as|unless|only (?:if|when|once"
+    r"\b(?:depends? on|depending on|whether|provided|as long as|unless|ceiling|upper bound|at "
+    r"best|at most|cannot exceed|no more than|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
     re.IGNORECASE,
 )

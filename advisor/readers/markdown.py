@@ -1,24 +1,32 @@
 """Markdown, reStructuredText and plain text: what they say about speed, and proposals in them.
 
-Fenced blocks and front matter that say `rooflint:` are read by the YAML reader where they stand.
+Fenced blocks and front matter in YAML are read by that format's own reader where they stand.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
+from types import MappingProxyType
 from typing import Final
 
 from advisor.finding import Finding
 from advisor.proposal import Proposal, Reading
-from advisor.prose.blocks import Fence, Page
+from advisor.prose.blocks import Page
 from advisor.prose.markdown import read_markdown, read_plain
 from advisor.prose.reading import statements_of
 from advisor.readers import Comment
+from advisor.readers.mentions import mentions_of
 from advisor.source import Source, Span
 
 _MARKDOWN: Final = (".md", ".markdown", ".mdx")
-_YAML: Final = frozenset({"", "yaml", "yml", "json", "rooflint"})
+_READERS: Final = MappingProxyType(
+    dict.fromkeys(("", "yaml", "yml", "json", "rooflint"), "yaml_proposals")
+)
+"""By the language of a fenced block: the module that reads it."""
+_LONGEST_BLOCK: Final = 100_000
 _KEY: Final = re.compile(r"^\s*[\"'{]*\s*rooflint[\"']?\s*:", re.MULTILINE)
 _NOT_LINE_END: Final = re.compile(r"[^\r\n]")
 
@@ -28,16 +36,18 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
     page = _page(source)
     proposals: list[Proposal] = []
     problems: list[Finding] = []
-    for fence in page.fences:
-        if _is_proposal(source, fence):
-            inner = _read_fence(source, fence)
-            proposals += inner.proposals
-            problems += inner.problems
+    for inner in _fenced(source, page):
+        proposals += inner.proposals
+        problems += inner.problems
     statements = statements_of(page)
-    if statements:
+    inside = [proposed.span for one in proposals for proposed in one.levers]
+    levers = mentions_of(source, page, inside)
+    if statements or levers:
         title = next((block.headings[0] for block in page.blocks if block.headings), "")
         whole = Span(0, len(source.text))
-        proposals.append(Proposal(source, whole, title=title, kind="prose", statements=statements))
+        proposals.append(
+            Proposal(source, whole, title=title, kind="prose", levers=levers, statements=statements)
+        )
     return Reading(source, tuple(proposals), tuple(problems))
 
 
@@ -53,15 +63,17 @@ def _page(source: Source) -> Page:
     return read_plain(source.text)
 
 
-def _is_proposal(source: Source, fence: Fence) -> bool:
-    language = fence.info.split()[0].lower() if fence.info else ""
-    return language in _YAML and _KEY.search(source.text, fence.start, fence.end) is not None
-
-
-def _read_fence(source: Source, fence: Fence) -> Reading:
-    """Read a block in place: everything before it is blank, so that offsets stay."""
-    from advisor.readers.yaml_proposals import read as read_yaml  # noqa: PLC0415 - rarely needed
-
-    before = _NOT_LINE_END.sub(" ", source.text[: fence.start])
-    inner = Source(source.path, before + source.text[fence.start : fence.end])
-    return read_yaml(inner, named=False)
+def _fenced(source: Source, page: Page) -> Iterator[Reading]:
+    """What the readers of other formats make of blocks, each where it stands."""
+    blank = ""
+    for fence in page.fences:
+        language = fence.info.split()[0].lower().strip("{}.") if fence.info else ""
+        module = _READERS.get(language)
+        if module is None or fence.end - fence.start > _LONGEST_BLOCK:
+            continue
+        # Everything before the block is blank, so that offsets and lines stay.
+        blank = blank or _NOT_LINE_END.sub(" ", source.text)
+        inner = Source(source.path, blank[: fence.start] + source.text[fence.start : fence.end])
+        reading = import_module(f"advisor.readers.{module}").read(inner, named=False)
+        is_ours = _KEY.search(source.text, fence.start, fence.end) is not None
+        yield reading if is_ours else Reading(source, reading.proposals)
