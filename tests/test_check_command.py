@@ -229,6 +229,8 @@ def test_somebody_who_looks_is_told_that_nothing_was_there_to_check(
     (folder / "empty").mkdir()
     _, out, _ = run("list.yaml", "empty", "clean.yaml", "--color", "never")
     assert out == ("no findings in 3 files, of which 2 without a proposal (--strict says more)\n")
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
     _, out, _ = run("list.yaml", "empty", "clean.yaml", "--strict", "--format", "concise")
     assert rules(out) == ["E914", "E914"]
 
