@@ -1,6 +1,6 @@
 """## What it does
-Flags a token rate of a mixture of experts that holds only if the whole batch read the experts of
-one token.
+Flags a token rate of a mixture of experts, or a sentence on what a step reads, that holds only if
+the whole batch read the experts of one token.
 
 ## Why is this bad
 Each token is routed by itself. T tokens touch E x (1 - (1 - k/E)^T) experts of a layer: of 128 with
@@ -21,15 +21,16 @@ gives: the rule leaves a margin of 0.6.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from advisor.audit import Audit
-from advisor.evidence import claim_numbers, claims_of, step_of_claim
+from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
-from advisor.operands import alone_at_batch_1, routed
-from advisor.rule import CLAIMS, Rule
+from advisor.operands import alone_at_batch_1, routed, sentences_of
+from advisor.rule import CLAIMS, STATEMENTS, Rule
 from advisor.wording import factor, milliseconds, size
 
 RULE = Rule(
@@ -39,7 +40,10 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.OVER_CEILING,
-    about=(CLAIMS,),
+    about=(
+        CLAIMS,
+        STATEMENTS,
+    ),
     flagged=(
         """\
 rooflint: 1
@@ -47,6 +51,13 @@ model: Qwen3-30B-A3B
 hardware: H100 SXM
 workload: {phase: decode, batch: 32, context: 512}
 claim: «450 tokens/s for each user»
+""",
+        """\
+rooflint: 1
+model: Qwen3-30B-A3B
+hardware: H100 SXM
+workload: {phase: decode, batch: 32, context: 512}
+diagnosis: «a step of 32 users reads only 3B parameters»
 """,
     ),
     passing=(
@@ -57,6 +68,13 @@ hardware: H100 SXM
 workload: {phase: decode, batch: 1, context: 512}
 claim: 150 tokens/s
 """,
+        """\
+rooflint: 1
+model: Qwen3-30B-A3B
+hardware: H100 SXM
+workload: {phase: decode, batch: 1, context: 512}
+diagnosis: a token reads only 3B parameters
+""",
     ),
 )
 
@@ -64,8 +82,20 @@ _CORRELATED: Final = 0.6
 """Least part of the expected distinct experts that correlated routing touches."""
 
 
+_AMOUNT: Final = re.compile(
+    r"\bread(?:s|ing)?\b[^.;]{0,40}?(\d+(?:\.\d+)?)\s?(GB|B)\b", re.IGNORECASE
+)
+_MORE: Final = 1.5
+"""Bytes of the step over those of batch 1 from which the difference is no rounding."""
+
+
 def check(audit: Audit) -> Iterator[Finding]:
-    """Rates that count one token's experts for many."""
+    """One token's experts counted for many."""
+    yield from _rates(audit)
+    yield from _sentences(audit)
+
+
+def _rates(audit: Audit) -> Iterator[Finding]:
     for claim in claims_of(audit):
         judged, step = claim.judged, step_of_claim(audit, claim)
         found = routed(step)
@@ -86,4 +116,32 @@ def check(audit: Audit) -> Iterator[Finding]:
             why="every token is routed by itself",
             instead="count distinct experts",
             numbers={**claim_numbers(audit, claim), "experts_touched": found.touched},
+        )
+
+
+def _sentences(audit: Audit) -> Iterator[Finding]:
+    step = audit.baseline
+    found = routed(step)
+    if found is None or step.ledger.tokens == 1 or not is_stated(audit, "model", "batch"):
+        return
+    read, single = step.estimate.bytes.weights, alone_at_batch_1(step).estimate.bytes.weights
+    parameters = sum(one.parameters for one in alone_at_batch_1(step).ledger.operators)
+    if read < _MORE * single:
+        return
+    for sentence, index in sentences_of(audit):
+        told = _AMOUNT.search(sentence.text)
+        if told is None or re.search(r"\b(?:not|no|never|at batch 1)\b", sentence.text):
+            continue
+        share = float(told[1]) * 1e9 / (single if told[2].upper() == "GB" else parameters)
+        if not 1.0 / _MORE < share < _MORE:
+            continue
+        yield RULE.on_sentence(
+            audit,
+            sentence,
+            index,
+            f"{step.ledger.tokens} tokens touch {found.touched:.0f} of {found.experts} experts a"
+            f" layer, so a step reads {size(read)}, {factor(read / single)} of batch 1",
+            why="every token is routed by itself",
+            instead="count distinct experts",
+            numbers={"read_bytes": read, "batch_1_bytes": single},
         )

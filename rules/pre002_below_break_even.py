@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from advisor.alternatives import advice
 from advisor.audit import Audit, LeverAudit
 from advisor.catalog.features import BreakEven, break_even
-from advisor.evidence import lever_facts, lever_numbers, promises_speed
+from advisor.evidence import expects_speed, lever_facts, lever_numbers
 from advisor.finding import Confidence, Finding, Severity
 from advisor.levers.prune import Prune
 from advisor.operands import linear_bytes
@@ -80,7 +80,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         sparsity = lever.after.deployment.sparsity
         if not isinstance(idea, Prune) or sparsity is None or idea.pattern != "unstructured":
             continue
-        if not sparsity.storage.skips_zeros or not promises_speed(lever):
+        if not sparsity.storage.skips_zeros or not expects_speed(lever):
             continue
         before, after = linear_bytes(lever.before), linear_bytes(lever.after)
         kernel = break_even(sparsity.storage.name)

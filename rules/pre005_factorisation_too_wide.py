@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from advisor.alternatives import advice
 from advisor.audit import Audit
-from advisor.evidence import lever_facts, lever_numbers, promises_any_speed
+from advisor.evidence import expects_speed, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.structure import LowRank
 from advisor.operands import linear_bytes
@@ -73,7 +73,7 @@ def check(audit: Audit) -> Iterator[Finding]:
     """Low rank that holds no fewer bytes."""
     for lever in audit.levers:
         idea = lever.lever
-        if not isinstance(idea, LowRank) or idea.rank is None or not promises_any_speed(lever):
+        if not isinstance(idea, LowRank) or idea.rank is None or not expects_speed(lever):
             continue
         before, after = linear_bytes(lever.before), linear_bytes(lever.after)
         if after < before:
