@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from advisor.audit import audit
 from advisor.checking import check
 from advisor.readers import read
+from advisor.readers.templates import readable
 from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode, compose
 from advisor.source import Source, decode
 
@@ -63,8 +64,10 @@ def blocks_of(source: Source) -> list[tuple[int, int]]:
         return sorted(_statements(source))
     if source.path.endswith(".md"):
         return sorted(_paragraphs(source))
-    roots = compose(source).documents
-    return sorted(block for root in roots for block in _mappings(root, source))
+    composed = compose(source)
+    if not composed.whole:
+        composed = compose(Source(source.path, readable(source.text)))
+    return sorted(block for root in composed.documents for block in _mappings(root, source))
 
 
 def _mappings(node: Node, source: Source) -> Iterator[tuple[int, int]]:

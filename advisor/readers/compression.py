@@ -22,7 +22,7 @@ _IF_ENABLED: Final = "the switch, which is left open"
 _VISION: Final = re.compile(
     r"imagenet|resnet|mobilenet|efficientnet|\bvgg|inception|\bcoco\b|squeezenet|yolo|\bssd\b"
     r"|image-classification|ImageClassif|\bvit\b|torchvision|\btimm\b|\bconv\d?\b"
-    r"|sections\.\d|backbone|patch_embed",
+    r"|sections\.\d|backbone|patch_embed|stable-diffusion|\bunet\b|\bvae_|safety_checker",
     re.IGNORECASE,
 )
 """Convolutions and image classifiers generate no tokens."""
@@ -202,6 +202,11 @@ def _olive_pass(word: str, config: Mapping[str, Entry]) -> Iterator[tuple[Settin
         form = weight_format(precision) if precision else None
         if form is not None or precision.lower() in {"fp16", "float16"}:
             yield Setting("quantize", {"weights": form or "fp16"}), "precision"
+    elif "weight_format" in _inside(config):
+        yield _weight_format(_inside(config)), "ov_quant_config"
+    elif "quant_scheme" in config:
+        form = _quark_scheme(_text(config["quant_scheme"]))
+        yield Setting("quantize", {"weights": form}), "quant_scheme"
     elif word == "selectivemixedprecision":
         yield Setting("quantize", {"weights": MIXED}), "type"
     elif word in _OLIVE_INT4 | _OLIVE_INT8:
@@ -217,6 +222,36 @@ def _olive_pass(word: str, config: Mapping[str, Entry]) -> Iterator[tuple[Settin
         yield Setting("quantize", {"weights": form}), key
     elif word in {"slicegpt", "sparsegpt", "torchtrtconversion"}:
         yield from _olive_pruning(word, config)
+
+
+def _inside(config: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Arguments that OpenVINO's passes keep one level deeper."""
+    found: dict[str, Entry] = {}
+    for name in ("extra_args", "ov_quant_config"):
+        found.update(_by_name(config[name].value) if name in config else {})
+    return found
+
+
+def _weight_format(config: Mapping[str, Entry]) -> Setting:
+    """OpenVINO: int4 with a group, or a ratio of int4 beside int8."""
+    form = weight_format(_text(config["weight_format"])) or AUTO
+    ratio = _number(_text(config.get("ratio")))
+    group = whole_of(_text(config.get("group_size")))
+    if form == "int4" and ratio is not None and 0 < ratio < 1:
+        return Setting(
+            "quantize", {"weights": MIXED, "mean_bits": 4.0 * ratio + 8.0 * (1.0 - ratio)}
+        )
+    if form == "int4" and group is not None:
+        form = integer_format(4, group)
+    return Setting("quantize", {"weights": form})
+
+
+def _quark_scheme(scheme: str) -> str:
+    """Quark: w_uint4_per_group_asym, w_int8_a_int8_per_tensor_sym, w_mxfp4_a_mxfp4, w_fp8_a_fp8."""
+    match = re.match(r"w_(?:u?int([248])|(mxfp4|mxfp6|fp8|nvfp4))", scheme)
+    if match is None:
+        return AUTO
+    return f"int{match[1]}" if match[1] else match[2]
 
 
 def _olive_pruning(word: str, config: Mapping[str, Entry]) -> Iterator[tuple[Setting, str]]:
@@ -279,6 +314,8 @@ def is_neural_compressor(entries: Mapping[str, Entry]) -> bool:
     steps = entries.keys() & {"quantization", "pruning", "distillation", "mixed_precision",
                               "auto_distillation"}  # fmt: skip
     if "framework" in framework and steps:
+        return True
+    if "quantization" in entries and "approach" in _by_name(entries["quantization"].value):
         return True
     return "approach" in _by_name(entries["pruning"].value) if "pruning" in entries else False
 

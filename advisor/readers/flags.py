@@ -86,8 +86,8 @@ def is_flag(word: str) -> bool:
 
 def options_of(
     words: Iterable[Word | None], engine: str | None, variables: Mapping[str, str]
-) -> Iterator[Option]:
-    """The options of commands, in order; `engine` holds where a command names none itself."""
+) -> Iterator[tuple[Option, ...]]:
+    """The options of each command, in order; `engine` holds where a command names none itself."""
     known = dict(variables)
     for command in _commands(words):
         named = next(filter(None, (engine_named_in(word.text) for word in command[:12])), engine)
@@ -96,7 +96,7 @@ def options_of(
             if match is not None and not word.text.startswith("-"):
                 known.setdefault(match[1], match[2])
         if not any(_TRAINING.match(word.text) for word in command):
-            yield from _of_command(command, named, known)
+            yield tuple(_of_command(command, named, known))
 
 
 def _commands(words: Iterable[Word | None]) -> Iterator[Sequence[Word]]:
@@ -125,7 +125,11 @@ def _of_command(
             continue
         match = _LONG.fullmatch(word.text) if word.text.startswith("-") else None
         if match is None:
-            if word.text.endswith(".gguf"):
+            pair = _ASSIGNMENT.fullmatch(word.text) if engine == "jetstream" else None
+            if pair is not None:
+                span = Span(word.span.start, word.span.start + len(pair[1]))
+                yield Option(engine, pair[1], _value(pair[2], variables), span, word.span)
+            elif word.text.endswith(".gguf"):
                 yield Option(engine or "llamacpp", "model", word.text, word.span, word.span)
             elif _takes_model(word.text, engine):
                 found = _positional(command, at, engine, variables)

@@ -31,11 +31,14 @@ def is_modelopt(entries: Mapping[str, Entry]) -> bool:
     """Whether a document is a recipe of modelopt."""
     if "auto_quantize" in entries or "quant_cfg" in entries:
         return True
-    return "quant_cfg" in _by_name(entries["quantize"].value) if "quantize" in entries else False
+    inside = _by_name(entries["quantize"].value) if "quantize" in entries else {}
+    return "quant_cfg" in inside or ("$import" in inside and "imports" in entries)
 
 
-def add_modelopt(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
-    """Weights and cache that a recipe quantizes."""
+def add_modelopt(
+    setup: Setup, entries: Mapping[str, Entry], text: InnerText, *, packed: bool = True
+) -> None:
+    """Weights and cache that a recipe quantizes; in training they are only simulated."""
     search = entries.get("auto_quantize")
     if search is not None:
         bits = _below(search.value, "effective_bits")
@@ -48,10 +51,32 @@ def add_modelopt(setup: Setup, entries: Mapping[str, Entry], text: InnerText) ->
         return
     quantize = _by_name(entries["quantize"].value) if "quantize" in entries else {}
     config = quantize.get("quant_cfg") or entries.get("quant_cfg")
-    if config is None:
-        return
-    for effect, span in _config(config):
-        setup.add((effect,), text.place(span))
+    imports = {
+        name: entry.value.text.rpartition("/")[2]
+        for name, entry in _by_name(
+            entries["imports"].value if "imports" in entries else None
+        ).items()
+        if isinstance(entry.value, ScalarNode)
+    }
+    found = list(_config(config)) if config is not None else []
+    if "$import" in quantize and isinstance(quantize["$import"].value, ScalarNode):
+        found += _by_words(quantize["$import"].value.text, quantize["$import"].key.span)
+    for name, span in _imported(config.value if config is not None else None, quantize):
+        if not found and name in imports:
+            found += _by_words(imports[name], span)
+    for effect, span in found:
+        simulated = not packed and "weights" in effect.fields
+        fields = {**effect.fields, "packed": False} if simulated else effect.fields
+        setup.add((effect._replace(fields=fields),), text.place(span))
+
+
+def _imported(node: Node | None, quantize: Mapping[str, Entry]) -> Iterator[tuple[str, Span]]:
+    """Names that a config imports, for those that say nothing themselves."""
+    items = node.items if isinstance(node, ListNode) else ()
+    parts = [_by_name(item).get("$import") for item in items] + [quantize.get("$import")]
+    for part in parts:
+        if part is not None and isinstance(part.value, ScalarNode):
+            yield part.value.text, part.value.span
 
 
 def _by_name(node: Node | None) -> dict[str, Entry]:
@@ -100,14 +125,13 @@ def _rule(node: Node) -> Iterator[tuple[Setting, Span]]:
 
 def _by_words(words: str, span: Span) -> Iterator[tuple[Setting, Span]]:
     """A preset or an imported unit by the words of its name."""
-    spaced = words.replace("_", "-")
-    form = named_precision(spaced).weights
-    if form is None:
-        return
-    if _CACHE.search(words):
-        yield Setting("quantize", {"kv_cache": form}), span
-    else:
-        yield Setting("quantize", {"weights": form}), span
+    told = set()
+    for part in words.removesuffix(".yaml").split("-"):
+        form = named_precision(part.replace("_", "-")).weights
+        target = "kv_cache" if _CACHE.search(part) else "weights"
+        if form is not None and target not in told:
+            told.add(target)
+            yield Setting("quantize", {target: form}), span
 
 
 def _quantizer(name: str, node: Node, span: Span) -> Iterator[tuple[Setting, Span]]:

@@ -35,9 +35,9 @@ def platform_effects(
     """What a key of a platform's own does; None for any other key."""
     if isinstance(value, ScalarNode):
         word = value.text.strip()
-        if name in {"routing-logic", "router", "router-mode"} and word.lower() in _PREFIX_ROUTERS:
+        if name in _ROUTING_KEYS and word.lower() in _PREFIX_ROUTERS:
             return (Setting("prefix_cache"),)
-        if name == "type" and word in {"prefix-cache-scorer", "precise-prefix-cache-scorer"}:
+        if name == "type" and "prefix-cache" in word:
             return (Setting("prefix_cache"),)
         if name == "type" and word == "pd-profile-handler":
             return (Setting("disaggregate"),)
@@ -79,6 +79,10 @@ _PLATFORM_BLOCKS: Final = frozenset(
 )
 
 
+_ROUTING_KEYS: Final = frozenset(
+    {"routing-logic", "router", "router-mode", "routing-strategy", "routing-algorithm",
+     "router-policy", "routing-policy"}
+)  # fmt: skip
 _PREFIX_ROUTERS: Final = frozenset(
     {"prefixaware", "kvaware", "kv", "prefix", "kv_aware", "prefix_aware", "prefix-cache",
      "cache_aware", "cache-aware", "prefixhash"}

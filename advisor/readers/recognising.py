@@ -19,7 +19,7 @@ _STRONG: Final = re.compile(
     r"|max-num-seqs?|max-num-batched-tokens?|max-model-len|max-running-requests|max-num-tokens"
     r"|(?:no-)?enable-prefix-caching|(?:no-)?enable-chunked-prefill|enable-expert-parallel"
     r"|kv-cache-dtype|kv-cache-config|kv-transfer-config|kv-cache-free-gpu-memory-fraction"
-    r"|enforce-eager|disable-cuda-graph|cuda-graph-\w[\w-]*|(?:max-)?cudagraph-[\w-]+"
+    r"|enforce-eager|disable-cuda-graph|cuda-graphs|cuda-graph-\w[\w-]*|(?:max-)?cudagraph-[\w-]+"
     r"|use-cuda-graph|gpu-memory-utilization|gpu-memory-util|mem-fraction-static"
     r"|speculative-[\w-]+|num-speculative-tokens|compilation-config|num-scheduler-steps"
     r"|disable-radix-cache|chunked-prefill-size|attention-backend|attn-backend|num-shard"
@@ -30,7 +30,7 @@ _STRONG: Final = re.compile(
     r"|enable-hierarchical-cache|disaggregation-mode|all2all-backend|swap-space"
     r"|quantization-bit|export-quantization-bit|max-local-cpu-size|quant-algo|kv-cache-quant-algo|compile-backend"
     r"|quantkv|gpulayers|quantization-config|qformat|prompt-lookup-num-tokens|assistant-model"
-    r"|quantization-scheme|torch-compile|press-name|press-name|attn-implementation|cache-implementation)$"
+    r"|quantization-scheme|torch-compile|press-name|auto-quantization|auto-optimization|press-name|attn-implementation|cache-implementation)$"
 )
 """Keys that only an engine's options have."""
 
@@ -60,7 +60,8 @@ _BY_KEYS: Final = (
     ("exllama", ("cache-mode", "draft-model-name", "gpu-split-auto")),
     ("localai", ("gpu-layers", "flash-attention", "f16")),
     ("llamacpp", ("n-gpu-layers", "cache-type-k", "flash-attn", "type-k", "ctx-size", "n-ctx")),
-    ("tgi", ("num-shard", "quantize", "max-total-tokens", "max-batch-prefill-tokens")),
+    ("tgi", ("cuda-graphs", "num-shard", "quantize", "max-total-tokens",
+             "max-batch-prefill-tokens")),
     ("lmdeploy", ("quant-policy", "session-len", "cache-max-entry-count")),
     ("djl", ("tensor-parallel-degree", "max-rolling-batch-size", "rolling-batch")),
     ("mlc", ("tensor-parallel-shards", "context-window-size", "prefill-chunk-size")),
@@ -68,7 +69,8 @@ _BY_KEYS: Final = (
     ("transformers", ("load-in-4bit", "load-in-8bit", "attn-implementation", "torch-dtype",
                       "cache-implementation", "quantization-scheme", "torch-compile",
                       "device-map", "no-weights", "quantization-bit", "export-quantization-bit",
-                      "quantization-config", "prompt-lookup-num-tokens", "assistant-model")),
+                      "quantization-config", "prompt-lookup-num-tokens", "assistant-model",
+                      "auto-quantization", "auto-optimization")),
 )  # fmt: skip
 """Engines by keys that are theirs; vLLM where none of these has more than another."""
 

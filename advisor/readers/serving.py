@@ -44,7 +44,7 @@ from advisor.readers.recognising import (
     runs,
     version_of,
 )
-from advisor.readers.setups import Setup
+from advisor.readers.setups import Setup, lever_key
 from advisor.readers.tuning import add_tuning, is_training
 from advisor.readers.words import Word, shell_words
 from advisor.readers.yaml_nodes import (
@@ -141,7 +141,8 @@ class _Walk:
     def items(self, node: ListNode, scope: _Scope) -> None:
         """A list: of arguments, or of anything."""
         scalars = [item for item in node.items if isinstance(item, ScalarNode)]
-        if scalars and any(is_argument(item.text) for item in scalars):
+        named = scope.setup.engine == "jetstream"
+        if scalars and (named or any(is_argument(item.text) for item in scalars)):
             self.flags(words_of(scalars, scope.text), scope)
             return
         for item in node.items:
@@ -190,7 +191,7 @@ class _Walk:
             if options is not None and self.option(entry, options, scope):
                 continue
             if name in _PAIR_KEYS and isinstance(entry.value, ScalarNode):
-                self.pairs(entry.value.text, scope.text.place(entry.value.span), scope)
+                self.pairs(entry.value.text, scope.text.place(entry.value.span), scope.setup)
                 continue
             if name in _ENVIRONMENT_KEYS:
                 self.environment(entry.value, scope)
@@ -221,9 +222,7 @@ class _Walk:
         found = device_of_expression(node)
         for entry in node.entries:
             found = found or device_of(entry)
-            if entry.key.text in {"num_nodes", "nnodes", "nodes", "nodeCount", "numNodes"}:
-                value = entry.value.text if isinstance(entry.value, ScalarNode) else ""
-                setup.spans_nodes |= value.isdigit() and int(value) > 1
+            setup.spans_nodes |= _spans_nodes(entry, scope.key)
         if found is not None and setup.hardware is None:
             setup.hardware = (found[0], scope.text.place(found[1]))
 
@@ -260,19 +259,34 @@ class _Walk:
         return frozenset(read)
 
     def flags(self, words: Iterator[Word | None], scope: _Scope) -> None:
-        """The options of commands."""
+        """The options of commands; a second server in one script is a setup of its own."""
         setup = scope.setup
-        for flag in options_of(words, setup.engine, scope.variables):
-            if kebab(flag.name) == "model-args" and isinstance(flag.value, str):
-                self.pairs(flag.value, flag.value_span or flag.span, scope)
-                continue
-            effects = _flag_effects(flag)
-            if effects:
-                if setup.engine is None and flag.engine is not None:
-                    setup.engine = flag.engine
-                self.place_flag(flag, effects, setup)
-            elif kebab(flag.name) == "nnodes" and flag.value not in {"1", 1}:
-                setup.spans_nodes = True
+        started = frozenset[tuple[str, str]]()
+        for command in options_of(words, setup.engine, scope.variables):
+            read = [(flag, _flag_effects(flag)) for flag in command]
+            keys = {
+                lever_key(effect.kind, effect.fields)
+                for _, effects in read
+                for effect in effects
+                if isinstance(effect, Setting)
+            }
+            if keys & started:
+                setup = self.new(setup.title, setup)
+                started = frozenset()
+            started |= keys
+            for flag, effects in read:
+                self.flag(flag, effects, setup)
+
+    def flag(self, flag: Flag, effects: tuple[Effect, ...], setup: Setup) -> None:
+        """One flag of a command."""
+        name = kebab(flag.name)
+        if name == "model-args" and isinstance(flag.value, str):
+            self.pairs(flag.value, flag.value_span or flag.span, setup)
+        elif effects:
+            setup.engine = setup.engine or flag.engine
+            self.place_flag(flag, effects, setup)
+        elif name in {"nnodes", "num-nodes"} and flag.value not in {"1", 1}:
+            setup.spans_nodes = True
 
     def place_flag(self, flag: Flag, effects: tuple[Effect, ...], setup: Setup) -> None:
         """Effects of a flag, those of keys inside its value at these keys."""
@@ -325,7 +339,7 @@ class _Walk:
                 named="quantization-config",
             )  # fmt: skip
 
-    def pairs(self, text: str, place: Span, scope: _Scope) -> None:
+    def pairs(self, text: str, place: Span, setup: Setup) -> None:
         """`pretrained=x,tensor_parallel_size=2`: options of lm-eval's `model_args`."""
         at = place.start
         for part in text.split(","):
@@ -334,11 +348,11 @@ class _Walk:
             at += len(part) + 1
             option = name.strip() if name.strip() != "pretrained" else "model"
             data = data_of(value) if equals else True
-            effects = read_option(scope.setup.engine or "vllm", option, data)
+            effects = read_option(setup.engine or "vllm", option, data)
             if effects is None:
                 effects = read_option("transformers", option, data)
             span = Span(start, min(start + len(name.strip()), max(place.end, start)))
-            _place(scope.setup, effects or (), span, None, named=kebab(option))
+            _place(setup, effects or (), span, None, named=kebab(option))
 
     def environment(self, node: Node, scope: _Scope) -> None:
         """Variables: a list of names and values, a mapping, or lines NAME=value."""
@@ -380,6 +394,18 @@ class _Walk:
             span = inner_key(value, path, text) or key
             _place(setup, (effect,), span, text.place(value.span), named="platform")
         return True
+
+
+def _spans_nodes(entry: Entry, key: str) -> bool:
+    """Whether an entry says that one replica runs on several nodes."""
+    name = entry.key.text
+    value = entry.value.text.strip() if isinstance(entry.value, ScalarNode) else ""
+    if name == "deploy_type":
+        return value.startswith("multi_node")
+    counts = {"num_nodes", "nnodes", "nodes", "nodeCount", "numNodes"}
+    if name in counts or (name == "size" and key == "leaderWorkerTemplate"):
+        return value.isdigit() and int(value) > 1
+    return False
 
 
 def _place(

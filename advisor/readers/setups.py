@@ -23,7 +23,7 @@ from advisor.source import Source, Span
 _DEVICES_OF_A_NODE: Final = 8
 _REFERENCE_CONTEXT: Final = 4096
 """Tokens that are assumed of a context nobody states; a lower bound cuts them."""
-_OPEN_WIDTHS: Final = frozenset({"auto", "mixed"})
+_OPEN_WIDTHS: Final = frozenset({"auto"})
 
 
 class Placed(NamedTuple):
@@ -167,7 +167,7 @@ def proposal_of(setup: Setup, source: Source, span: Span) -> Proposal | None:
         # The baseline is one device: every split is a lever of the file.
         splits=Splits(tensor=Stated(1, "assumed")),
         workload=_workload(setup),
-        weights=_baseline_weights(setup) if quantized else None,
+        weights=_baseline_weights(setup, levers) if quantized else None,
         levers=proposed,
     )
 
@@ -223,8 +223,11 @@ def _workload(setup: Setup) -> Workload:
     return Workload(batch=batch, context=context)
 
 
-def _baseline_weights(setup: Setup) -> Stated[str]:
+def _baseline_weights(setup: Setup, levers: list[_Lever]) -> Stated[str]:
     """What the weights would be without the file's quantization."""
+    wide = {"fp16", "bf16"}
+    if any(made.kind == "quantize" and made.fields.get("weights") in wide for made in levers):
+        return Stated("fp32", "assumed")
     dtype = _stated(setup, "dtype")
     return dtype if dtype is not None else Stated("bf16", "assumed")
 
@@ -233,10 +236,11 @@ def _key(effect: Effect) -> tuple[str, str]:
     """What two settings have in common that are about one lever."""
     if not isinstance(effect, Setting):
         return ("", "")
-    return _lever_key(effect.kind, effect.fields)
+    return lever_key(effect.kind, effect.fields)
 
 
-def _lever_key(kind: str, fields: Mapping[str, object]) -> tuple[str, str]:
+def lever_key(kind: str, fields: Mapping[str, object]) -> tuple[str, str]:
+    """What two settings have in common that are about one lever of a setup."""
     if kind == "quantize":
         return (kind, next(iter(name for name in _TARGETS if name in fields), ""))
     if kind == "offload":
@@ -334,7 +338,9 @@ def _cross(setup: Setup, made: dict[tuple[str, str, str], _Lever]) -> None:
     condition = split.condition
     if setup.fact("attention_data") is not None:
         condition = "attention in data parallel, which every device reads whole"
-    elif setup.spans_nodes and (not isinstance(size, int) or size > _DEVICES_OF_A_NODE):
+    elif setup.spans_nodes and (
+        not isinstance(size, int) or size > _DEVICES_OF_A_NODE or split.fields.get("at_least")
+    ):
         condition = "the link between nodes, which the split crosses in every layer"
     made[key] = split._replace(condition=condition)
 

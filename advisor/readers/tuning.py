@@ -52,6 +52,16 @@ _TRAINING: Final = frozenset(
     }
 )  # fmt: skip
 _ENOUGH: Final = 3
+_PRESET: Final = re.compile(
+    r"W4A16(?:_ASYM)?|W8A16|W8A8|W4A8|W4AFP8|INT8|FP8|FP8_DYNAMIC|FP8_BLOCK|NVFP4(?:A16)?"
+    r"|MXFP4(?:A16)?|MXFP8(?:A16)?"
+)
+_CHOICES: Final[Mapping[str, str]] = {
+    "intermediate_size_list": "channels",
+    "hidden_size_list": "channels",
+    "num_experts_to_keep_list": "experts",
+    "n_heads_in_group_list": "heads",
+}
 _COMPONENT: Final = "_component_"
 _TORCHTUNE_MODEL: Final = re.compile(r"torchtune\.models\.(\w+)\.\w*?\1_(\d+(?:_\d+)?b)(?:_|$)")
 _QUANTIZER: Final = re.compile(r"(Int|Float|NF)(\d)(\w*)")
@@ -78,15 +88,22 @@ def is_tuning(root: MapNode) -> bool:
     entries = _by_name(root)
     if is_merge(entries) or is_olive(entries) or is_neural_compressor(entries):
         return True
+    if entries.keys() & _CHOICES.keys():
+        return True
     if {"bits", "group_size"} <= entries.keys() or is_nemo(entries):
         return True
     if "prune" in entries and _by_name(entries["prune"].value).keys() & _PRUNE_KEYS.keys():
         return True
-    if _is_taught(entries):
+    if _is_taught(entries) or _is_compression_run(entries):
         return True
     if "compression_training" in entries or is_modelopt(entries) or _torchtune(entries):
         return True
     return is_training(entries)
+
+
+def _is_compression_run(entries: Mapping[str, Entry]) -> bool:
+    """Whether a model and one of llm-compressor's preset schemes stand beside each other."""
+    return "model" in entries and _PRESET.fullmatch(_text(entries.get("scheme"))) is not None
 
 
 def _is_taught(entries: Mapping[str, Entry]) -> bool:
@@ -115,7 +132,7 @@ def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
         add_nemo(setup, entries, text)
         return
     if is_modelopt(entries):
-        add_modelopt(setup, entries, text)
+        add_modelopt(setup, entries, text, packed=not is_training(entries))
         return
     if is_olive(entries):
         add_olive(setup, entries, text)
@@ -127,6 +144,12 @@ def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
         add_deepspeed(setup, entries["compression_training"].value, text)
         return
     _add_model(setup, entries, text)
+    if _is_compression_run(entries):
+        scheme = entries["scheme"]
+        form = weight_format(_text(scheme)) or AUTO
+        place = text.place(scheme.value.span)
+        setup.add((Setting("quantize", {"weights": form}),), text.place(scheme.key.span), place)
+    _add_choices(setup, root, text)
     _add_quantization(setup, entries, text)
     _add_torchtune(setup, entries, text)
     _add_pruning(setup, entries.get("prune"), text)
@@ -221,6 +244,11 @@ def _add_torchtune(setup: Setup, entries: Mapping[str, Entry], text: InnerText) 
         effect = _quantizer(_text(component), whole_of(_text(parts.get("groupsize"))))
         if effect is not None:
             setup.add((effect,), text.place(component.key.span), text.place(component.value.span))
+    plan = entries.get("tensor_parallel_plan")
+    if plan is not None and not is_nothing(plan.value) and not is_training(entries):
+        split = Setting("tensor_parallel", {"size": 2, "at_least": True})
+        inner = next(iter(_by_name(plan.value).values()), plan)
+        setup.add((split,), text.place(inner.key.span))
     cache = entries.get("enable_kv_cache")
     if cache is not None and switch_of(_text(cache) or None) is False and _text(cache):
         setup.add((Setting("no_kv_cache"),), text.place(cache.key.span))
@@ -263,6 +291,15 @@ def _add_pruning(setup: Setup, prune: Entry | None, text: InnerText) -> None:
         elif isinstance(entry.value, ListNode) and entry.value.items:
             fields["dropped"] = len(entry.value.items)
         setup.add((Setting(kind, fields),), text.place(entry.key.span))
+
+
+def _add_choices(setup: Setup, root: MapNode, text: InnerText) -> None:
+    """Widths, experts or heads of which a search keeps one: Puzzletron's lists."""
+    for entry in root.entries:
+        pattern = _CHOICES.get(entry.key.text)
+        if pattern is not None and isinstance(entry.value, ListNode):
+            fields = {"pattern": pattern, "storage": "removed"}
+            setup.add((Setting("prune", fields),), text.place(entry.key.span))
 
 
 def _add_distillation(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:

@@ -50,6 +50,11 @@ def attention_data(value: Value) -> tuple[Effect, ...]:
     return (Setting("data_parallel", {"size": "unknown"}), Fact("attention_data", value=True))
 
 
+def _router(value: Value) -> tuple[Effect, ...]:
+    """`--policy` of the router: cache_aware sends a prompt where its prefix is cached."""
+    return (Setting("prefix_cache"),) if word_of(value) == "cache-aware" else NOTHING
+
+
 def torchao(value: Value) -> tuple[Effect, ...]:
     """`--torchao-config`: int4wo-128, int8wo, fp8wo, fp8dq-per_row."""
     word = word_of(value)
@@ -111,6 +116,7 @@ OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("num-continuous-decode-steps",): fused("several decode steps in a row", at_least=2),
         ("stream-interval",): fused("streaming interval", at_least=2),
         ("disable-overlap-schedule",): nothing,
+        ("policy",): _router,
         ("schedule-policy", "schedule-conservativeness"): nothing,
         ("trust-remote-code", "served-model-name", "tokenizer-path"): nothing,
         ("moe-a2a-backend", "deepep-mode", "moe-runner-backend"): nothing,

@@ -118,6 +118,16 @@ def _device_map(value: Value) -> tuple[Effect, ...]:
     return NOTHING
 
 
+def _auto_quantization(value: Value) -> tuple[Effect, ...]:
+    """Optimum on ONNX Runtime: avx512_vnni and the like make int8 weights."""
+    return NOTHING if is_off(value) else (Setting("quantize", {"weights": "int8"}),)
+
+
+def _auto_optimization(value: Value) -> tuple[Effect, ...]:
+    """Optimum on ONNX Runtime: O1 to O4 fuse the graph."""
+    return NOTHING if is_off(value) else (Setting("fuse", {"mode": "graph"}),)
+
+
 def _press(value: Value) -> tuple[Effect, ...]:
     """kvpress: a method that drops part of the cache."""
     if word_of(value) in {"", "no-press", "none"}:
@@ -195,6 +205,8 @@ TRANSFORMERS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("torch-compile", "compile"): _compile,
         ("tp-plan",): _tp_plan,
         ("press-name",): _press,
+        ("auto-quantization",): _auto_quantization,
+        ("auto-optimization",): _auto_optimization,
         ("assistant-model",): speculation(value="draft_model"),
         ("prompt-lookup-num-tokens",): speculation(value="draft_tokens", method="ngram"),
         ("assistant-early-exit",): speculation(method="self"),
@@ -219,6 +231,26 @@ DEEPSPEED: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     }
 )
 """DeepSpeed inference and MII."""
+
+
+def _devices(value: Value) -> tuple[Effect, ...]:
+    """MaxText: ways of a split, -1 for all devices that are left."""
+    number = whole_of(value)
+    if number == -1:
+        return (Setting("tensor_parallel", {"size": 2, "at_least": True}),)
+    return degree("tensor_parallel")(value)
+
+
+JETSTREAM: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
+    {
+        ("model-name",): model,
+        ("ici-tensor-parallelism", "ici-autoregressive-parallelism"): _devices,
+        ("quantization",): weights,
+        ("quantize-kvcache",): switch("quantize", {"kv_cache": "int8"}),
+        ("per-device-batch-size",): nothing,
+    }
+)
+"""JetStream and MaxText, whose arguments are name=value."""
 
 CTRANSLATE2: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
