@@ -31,6 +31,8 @@ class _Context(BaseModel):
     kv_cache: FormatName | None = None
     activations: FormatName | None = None
     lm_head: FormatName | None = None
+    measured: str | None = None
+    """A run of `rooflint prove`, beside the file of settings or below it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -93,8 +95,22 @@ def read_table(path: Path, table: object) -> Settings:
         no_suppress=read.no_suppress,
         baseline=read.baseline,
         rules=read.rules,
-        context=MappingProxyType(read.context.model_dump(exclude_none=True)),
+        context=MappingProxyType(_facts(path, read.context)),
     )
+
+
+def _facts(path: Path, context: _Context) -> dict[str, Any]:
+    """What the settings say of every proposal; the run that they name as an absolute path."""
+    facts = context.model_dump(exclude_none=True)
+    if context.measured is not None:
+        folder = path.resolve().parent
+        run = (folder / context.measured).resolve()
+        if folder not in run.parents:
+            raise SettingsError(
+                f"{path}: context.measured: {context.measured} lies outside {folder}"
+            )
+        facts["measured"] = str(run)
+    return facts
 
 
 def _messages(path: Path, error: ValidationError) -> Iterator[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from advisor.catalog.device import Device
 from advisor.catalog.engines import Engine, resolve_engine
@@ -35,8 +35,12 @@ from advisor.proposal import Measured, Proposal, Stated
 from advisor.roofline import Estimate, predict
 from advisor.source import Span
 
+if TYPE_CHECKING:
+    from advisor.prove.fit import MachineFit
+
 T = TypeVar("T")
 
+_MEASURED_ENGINE: Final = "hf-eager"
 _MEASUREMENT_SPREAD = 0.05
 """One published figure measured again differs by about this much."""
 
@@ -164,9 +168,17 @@ def resolve(
     is_found = proposal.kind == "configuration"
     other = _stand_in(stated_model.value) if is_found else None
     found = look_up(stated_model, lambda value: _find_model(value, here), "model", other)
-    hardware = fact("hardware", proposal.hardware, REFERENCE_HARDWARE)
-    other = REFERENCE_HARDWARE if is_found else None
-    parts = look_up(hardware, _find_devices, "hardware", other)
+    run = _run_of(resolver)
+    is_measured = resolver.facts.get("measured")
+    if run is not None and is_measured is not None and _nobody_says(resolver, "hardware"):
+        name = Stated(run.device.name, is_measured.origin, is_measured.span)
+        hardware = fact("hardware", name, REFERENCE_HARDWARE)
+        parts: tuple[int, tuple[Device, ...]] | None = (1, (run.device,))
+    else:
+        hardware = fact("hardware", proposal.hardware, REFERENCE_HARDWARE)
+        other = REFERENCE_HARDWARE if is_found else None
+        parts = look_up(hardware, _find_devices, "hardware", other)
+        run = _of_this_machine(run, parts, resolver)
     engine = _engine(resolver)
     work, splits = proposal.workload, proposal.splits
     phase = fact("phase", work.phase, "decode")
@@ -212,7 +224,7 @@ def resolve(
         span = proposal.context_spans().get(error.field)
         resolver.report("E904", span, str(error))
         return None, tuple(resolver.problems)
-    deployment, measured = _fitted(deployment, proposal.measured)
+    deployment, measured = _fitted(deployment, proposal.measured, run)
     facts = MappingProxyType(resolver.facts)
     return Context(facts, deployment, parts[1], measured), tuple(resolver.problems)
 
@@ -244,24 +256,79 @@ def _read_local(text: str, proposal_path: str) -> Architecture:
     """Read a model's files beside the proposal or below the working directory, nowhere else."""
     from advisor.ledger.checkpoint import CheckpointError, read_checkpoint  # noqa: PLC0415
 
+    try:
+        return read_checkpoint(_local(text, proposal_path, "model"))
+    except CheckpointError as error:
+        raise _ModelFileError("E901", f"model {text!r}: {error}") from None
+
+
+def _local(text: str, proposal_path: str, what: str) -> Path:
+    """A file or folder that a proposal names, which must be beside it or below where we are."""
     here = Path(proposal_path).parent
     target = (here / text).resolve()
     roots = (here.resolve(), Path.cwd().resolve())
     if not any(target == root or root in target.parents for root in roots):
         raise _ModelFileError(
-            "E901", f"model {text!r} lies outside the proposal's folder and the working directory"
+            "E901", f"{what} {text!r} lies outside the proposal's folder and the working directory"
         )
     if not target.exists():
-        raise _ModelFileError("E901", f"model {text!r}: no such file or folder")
+        raise _ModelFileError("E901", f"{what} {text!r}: no such file or folder")
+    return target
+
+
+def _nobody_says(resolver: _Resolver, name: str) -> bool:
+    return getattr(resolver.proposal, name) is None and resolver.defaults.get(name) is None
+
+
+def _run_of(resolver: _Resolver) -> MachineFit | None:
+    """The run of `rooflint prove` that the proposal names, else the one that the settings name."""
+    measured = resolver.proposal.measured
+    named = resolver.defaults.get("measured")
+    if measured is not None and measured.run is not None:
+        stated = Stated(measured.run, "given", measured.span)
+    elif measured is None and named is not None:
+        stated = Stated(named, "settings")
+    else:
+        return None
+    from advisor.prove.fit import fit_of  # noqa: PLC0415  only where a run is named
+    from advisor.prove.record import RunFileError, read_run  # noqa: PLC0415
+
+    resolver.facts["measured"] = stated
     try:
-        return read_checkpoint(target)
-    except CheckpointError as error:
-        raise _ModelFileError("E901", f"model {text!r}: {error}") from None
+        if stated.origin == "given":
+            place = _local(stated.value, resolver.proposal.source.path, "measured")
+        else:
+            place = Path(stated.value)  # the settings' reader has seen to where it lies
+        return fit_of(read_run(place), stated.value)
+    except _ModelFileError as error:
+        resolver.report(error.code, stated.span, str(error))
+    except RunFileError as error:
+        resolver.report("E901", stated.span, f"measured: {error}")
+    return None
+
+
+def _of_this_machine(
+    run: MachineFit | None, parts: tuple[int, tuple[Device, ...]] | None, resolver: _Resolver
+) -> MachineFit | None:
+    """The run, where it was made on the hardware that the proposal is about."""
+    if run is None or parts is None or any(part.id == run.catalog_id for part in parts[1]):
+        return run
+    stated = resolver.facts.pop("measured")
+    if stated.origin == "given":
+        resolver.report(
+            "E906",
+            stated.span,
+            f"measured on {run.device.name}, and the proposal is about {parts[1][0].name}; leave "
+            "hardware out to judge it on the machine that was measured",
+        )
+    return None
 
 
 def _engine(resolver: _Resolver) -> Engine | None:
     stated = resolver.proposal.engine
-    name = resolver.fact("engine", stated.name if stated else None, REFERENCE_ENGINE)
+    # A run of `rooflint prove` is of steps that torch issues one operator at a time.
+    usual = REFERENCE_ENGINE if "measured" not in resolver.facts else _MEASURED_ENGINE
+    name = resolver.fact("engine", stated.name if stated else None, usual)
     version = stated.version if stated is not None else None
     if version is not None:
         resolver.facts["engine_version"] = version
@@ -316,8 +383,12 @@ def measured_tpot_ms(measured: Measured, deployment: Deployment) -> float | None
     return None
 
 
-def _fitted(deployment: Deployment, measured: Measured | None) -> tuple[Deployment, float | None]:
-    """The baseline with its expected time fitted to what was measured of it."""
+def _fitted(
+    deployment: Deployment, measured: Measured | None, run: MachineFit | None
+) -> tuple[Deployment, float | None]:
+    """The baseline with its expected time fitted to what was measured of it, or of its machine."""
+    if run is not None:
+        return run.applied(deployment), run.step_ms if run.is_of(deployment) else None
     if measured is None:
         return deployment, None
     tpot_ms = measured_tpot_ms(measured, deployment)

@@ -66,6 +66,8 @@ class Measured(NamedTuple):
     """Of one sequence."""
     throughput: float | None = None
     """Tokens per second of all sequences."""
+    run: str | None = None
+    """The file of a run of `rooflint prove`, as a path beside the proposal."""
 
 
 class Sentence(NamedTuple):

@@ -72,9 +72,12 @@ def _fields() -> dict[str, dict[str, Any]]:
         "kv_cache": {**_NAME, "examples": ["bf16", "fp8"]},
         "activations": {**_NAME, "examples": ["bf16", "fp8"]},
         "lm_head": {**_NAME, "examples": ["bf16", "int8"]},
-        "measured": _mapping(
-            dict.fromkeys(("tpot", "itl", "tokens_per_second", "throughput"), _RATE)
-        ),
+        "measured": {
+            "anyOf": [
+                {"type": "string", "pattern": r"\.json$", "examples": ["prove.json"]},
+                _mapping(dict.fromkeys(("tpot", "itl", "tokens_per_second", "throughput"), _RATE)),
+            ]
+        },
         "diagnosis": {**_SENTENCES, "examples": ["decode is limited by memory bandwidth"]},
         "levers": {
             "type": "array",

@@ -52,7 +52,7 @@ FIELDS: Final = MappingProxyType(
         "kv_cache": "number format of the KV cache",
         "activations": "number format of the activations",
         "lm_head": "number format of the output head",
-        "measured": "of the baseline: {tpot: 26 ms}, {tokens_per_second: 41} or {throughput: 900}",
+        "measured": "{tpot: 26 ms}, {tokens_per_second: 41}, {throughput: 900}; or a prove.json",
         "diagnosis": "what limits decode: a sentence or a list of sentences",
         "levers": "what is to be changed, one entry a lever",
         "claim": "what all levers together are to bring: a sentence or a list of sentences",
@@ -237,6 +237,8 @@ class _Document:
         entry = self.entries.get("measured")
         if entry is None:
             return None
+        if isinstance(entry.value, ScalarNode) and entry.value.text.strip().endswith(".json"):
+            return Measured(entry.value.span, run=entry.value.text.strip())
         parts = known_entries(
             entry.value,
             "measured",
