@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from advisor.levers import LEVERS, Nature, lever_class
+from advisor.levers import LEVERS, Lever, Nature, lever_class
 from advisor.problems import PROBLEMS, Problem
 from advisor.reports.page import page_text
 from advisor.reports.style import Style, wrap
@@ -250,7 +250,10 @@ def _lever_page(kind: str) -> Page:
     parts = [
         entry.about[:1].upper() + entry.about[1:] + ".",
         f"## What it acts on\n{_ACTS_ON[found.nature]}",
+        f"## In the model\n{_first_line(found.apply)}",
     ]
+    if found.condition is not Lever.condition:
+        parts.append(f"## What the gain hangs on\n{_first_line(found.condition)}")
     if fields:
         parts.append("## Fields\n" + "\n".join(fields))
     if entry.also:
@@ -258,6 +261,10 @@ def _lever_page(kind: str) -> Page:
     parts.append("## In the machine output\n" + ", ".join(entry.machine_kinds))
     parts.append(f"## Example\n    levers:\n      - {LEVER_EXAMPLES[kind]}")
     return Page(kind, "\n\n".join(parts))
+
+
+def _first_line(method: Callable[..., object]) -> str:
+    return (method.__doc__ or "").strip().partition("\n\n")[0]
 
 
 def _field(shape: Mapping[str, Any]) -> str:

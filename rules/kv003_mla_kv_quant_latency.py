@@ -92,4 +92,5 @@ def check(audit: Audit) -> Iterator[Finding]:
             instead="claim memory; read fewer tokens, or split the heads over devices",
             facts=lever_facts(lever),
             numbers={**lever_numbers(lever), "attention_flop_per_byte": intensity},
+            confidence=Confidence.MEDIUM if lever.configured else None,
         )

@@ -27,7 +27,7 @@ _LEVER_EXAMPLE: Final = "- kind: quantize"
 _MACHINE_KINDS: Final = MappingProxyType(
     {
         machine: kind
-        for kind, entry in reversed(LEVERS.items())  # of several the first one
+        for kind, entry in reversed(tuple(LEVERS.items()))  # of several the first
         for machine in entry.machine_kinds
         if "." not in machine and machine not in LEVERS
     }
