@@ -104,21 +104,22 @@ def main(arguments: list[str]) -> int:
     if unknown := set(arguments) - {"--check"}:
         sys.stderr.write(f"unknown: {', '.join(sorted(unknown))}; known: --check\n")
         return 2
-    stale = [
-        (path, content)
-        for produce in PRODUCERS
-        for path, content in produce().items()
-        if not path.is_file() or path.read_bytes() != content
-    ]
-    names = ", ".join(path.relative_to(ROOT).as_posix() for path, _ in stale)
-    if "--check" in arguments:
-        if stale:
-            sys.stderr.write(f"stale: {names}; run `make generated`\n")
-        return 1 if stale else 0
-    for path, content in stale:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    sys.stdout.write(f"written: {names or 'nothing, all is fresh'}\n")
+    check = "--check" in arguments
+    stale = []
+    for produce in PRODUCERS:
+        for path, content in produce().items():
+            if path.is_file() and path.read_bytes() == content:
+                continue
+            stale.append(path.relative_to(ROOT).as_posix())
+            if not check:  # at once: what the next ones show rests on it
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+    names = ", ".join(stale)
+    if check and stale:
+        sys.stderr.write(f"stale: {names}; run `make generated`\n")
+        return 1
+    if not check:
+        sys.stdout.write(f"written: {names or 'nothing, all is fresh'}\n")
     return 0
 
 

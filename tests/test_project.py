@@ -104,14 +104,24 @@ def test_shown_output_is_replaced_and_nothing_else() -> None:
     assert asked == [["check", "a b"]]
 
 
-def test_a_stale_readme_is_named(working_tree: Path) -> None:
-    readme = working_tree / "README.md"
-    first = re.search(r"^```console\n\$ rooflint .*\n", readme.read_text(), re.MULTILINE)
-    assert first
-    readme.write_text(readme.read_text().replace(first[0], first[0] + "nobody printed this\n"))
-    done = run(sys.executable, "-m", "docs.generate", "--check", cwd=working_tree, PYTHONPATH=".")
-    assert done.returncode == 1
-    assert "README.md" in done.stderr
+def test_what_is_stale_is_named_and_then_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, made = tmp_path / "page.md", tmp_path / "new" / "made.json"
+    page.write_text("old")
+    monkeypatch.setattr(generate, "ROOT", tmp_path)
+    monkeypatch.setattr(
+        generate,
+        "PRODUCERS",
+        (lambda: {made: b"{}"}, lambda: {page: b"made" if made.exists() else b"made too early"}),
+    )
+    assert generate.main(["--check"]) == 1
+    assert "stale: new/made.json, page.md" in capsys.readouterr().err
+    assert page.read_text() == "old"
+    assert generate.main([]) == 0
+    assert page.read_text() == "made"
+    assert made.read_bytes() == b"{}"
+    assert generate.main(["--check"]) == 0
 
 
 def test_ci_runs_the_command_that_the_readme_gives() -> None:
