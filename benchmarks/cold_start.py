@@ -54,7 +54,7 @@ def start_ms(module: str, arguments: list[str], place: Path, env: dict[str, str]
         [*command, *arguments], cwd=place, env=env, stdout=subprocess.DEVNULL, check=False
     )
     spent_ms = 1000 * (time.perf_counter() - begin)
-    if done.returncode not in {0, 1}:
+    if done.returncode != 0:
         sys.exit(f"{module} ended with {done.returncode}")
     return spent_ms
 
@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> int:
         }
         commands = {
             "empty typer command": ("empty_command", [str(proposal)]),
-            "rooflint check one.yaml": ("advisor.cli", ["check", str(proposal)]),
+            "rooflint check one.yaml": ("advisor.cli", ["check", "--exit-zero", str(proposal)]),
         }
         times_ms: dict[str, list[float]] = {name: [] for name in commands}
         for turn in range(runs + 2):
