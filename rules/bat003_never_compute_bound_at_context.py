@@ -30,7 +30,6 @@ from advisor.audit import Audit, Step
 from advisor.evidence import claimed_over, is_stated, lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Number, Severity
 from advisor.rule import STATEMENTS, Rule
-from advisor.statements import Limit, read_statement
 from advisor.wording import factor, percent
 
 RULE = Rule(
@@ -112,6 +111,10 @@ def _levers(audit: Audit) -> Iterator[Finding]:
 
 
 def _sentences(audit: Audit) -> Iterator[Finding]:
+    if not audit.diagnosis:
+        return
+    from advisor.statements import Limit, read_statement  # noqa: PLC0415 - few proposals need it
+
     for index, sentence in enumerate(audit.diagnosis):
         for assertion in read_statement(sentence.text):
             if assertion.limit is not Limit.COMPUTE or assertion.denied or assertion.open:

@@ -30,7 +30,6 @@ from advisor.audit import Audit
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.operands import sentences_of
 from advisor.rule import CLAIMS, STATEMENTS, Rule
-from advisor.statements import Limit, read_statement
 
 RULE = Rule(
     code="MEA005",
@@ -107,6 +106,8 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 def _concludes(text: str) -> bool:
     """Whether the sentence asserts that arithmetic limits the step."""
+    from advisor.statements import Limit, read_statement  # noqa: PLC0415 - few proposals need it
+
     return any(
         one.limit is Limit.COMPUTE and not one.denied and not one.open
         for one in read_statement(text)

@@ -29,7 +29,6 @@ from advisor.audit import Audit, LeverAudit
 from advisor.evidence import expects_speed, lever_facts, lever_numbers
 from advisor.finding import Confidence, Finding, Severity
 from advisor.levers.quantize import Quantize
-from advisor.levers.storage import Compress
 from advisor.rule import Rule
 from advisor.wording import digits, factor
 
@@ -107,9 +106,12 @@ def check(audit: Audit) -> Iterator[Finding]:
 def _expanded_bits(lever: LeverAudit) -> float | None:
     """Stored bits of weights that a step expands through memory; None where none are."""
     idea, form = lever.lever, lever.after.deployment.weights
-    if isinstance(idea, Compress):
-        return None if idea.in_kernel or form is None else form.bits
-    if not isinstance(idea, Quantize) or idea.weights is None or form is None:
+    if not isinstance(idea, Quantize):
+        from advisor.levers.storage import Compress  # noqa: PLC0415 - few proposals need it
+
+        expands = isinstance(idea, Compress) and not idea.in_kernel
+        return form.bits if expands and form is not None else None
+    if idea.weights is None or form is None:
         return None
     unfused = form.family == "bnb-nf4" and idea.kernel is None
     return form.bits if unfused and lever.after.ledger.tokens > 1 else None
