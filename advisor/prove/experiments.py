@@ -41,6 +41,8 @@ class Variant(NamedTuple):
     zeros: float = 0.0
     """Part of the weights that is zero and still stored."""
     graph: bool = False
+    twin: bool = False
+    """The baseline again, in weights of its own: what differs is where they lie in memory."""
 
 
 class Group(NamedTuple):
@@ -88,6 +90,7 @@ def plan(baseline: Deployment, sixteen_bit: str, *, graphs: bool) -> tuple[Group
     zeros = Prune(pattern="unstructured", sparsity=0.5, storage="dense")
     placebo = (
         base,
+        Variant("the same again, elsewhere in memory", baseline, twin=True),
         Variant("half the weights zero, stored dense", zeros.apply(baseline), zeros=0.5),
         *removed,
         Variant("FLOPs doubled, same bytes", baseline, doubled=True),

@@ -49,6 +49,11 @@ class Machine:
     known_as: str | None = None
     """Its name in the hardware catalog, where it is there."""
 
+    @property
+    def streaming_gbs(self) -> float:
+        """The best rate: other work on the machine can only slow a probe down."""
+        return max(self.bandwidth_gbs)
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:

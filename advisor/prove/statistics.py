@@ -20,6 +20,9 @@ _Z90: Final = 1.645
 _RISING: Final = 1.6
 """Time of the largest batch over that of half of it, from which its time follows the tokens."""
 
+_NEARLY_FREE: Final = 1.25
+"""Time of a step over that of batch 1 up to which more sequences count as free."""
+
 
 class Ratio(NamedTuple):
     """A ratio of two times with its 90% interval."""
@@ -49,6 +52,8 @@ class Knee(NamedTuple):
     batch: float
     reached: bool
     """False where the largest batch tried is still below it: `batch` is then a lower bound."""
+    free_until: int
+    """Largest batch up to which every sequence more was nearly free."""
 
 
 def spread(times: Sequence[float]) -> float:
@@ -107,4 +112,9 @@ def find_knee(sweep: Sequence[tuple[int, float]]) -> Knee | None:
     half, half_time = sweep[-2]
     # The rise over one step of the sweep, as if the batch had doubled.
     rise = (time / half_time) ** (log(2.0) / log(largest / half))
-    return Knee(max(flat * largest / time, 1.0), rise >= _RISING)
+    free = 1
+    for batch, taken in sweep[1:]:
+        if taken > _NEARLY_FREE * flat:
+            break
+        free = batch
+    return Knee(max(flat * largest / time, 1.0), rise >= _RISING, free)

@@ -20,6 +20,7 @@ from advisor.prove.torch_step import DTYPES, DecodeStep, Weights
 _GPU_CACHE_BYTES: Final = 64e6
 """Rotate beyond this much where torch does not say how large the last cache is."""
 _PROBE_REPEATS: Final = 7
+_PROBE_WIDTH: Final = 4096
 _LARGEST_PROBE: Final = 2e9
 _MATMUL_SIZE: Final = {"cpu": 768, "cuda": 8192, "mps": 2048}
 CACHE_MULTIPLE: Final = 3.0
@@ -90,12 +91,16 @@ class TorchMachine:
         return min(self._core_s / self._wall_s, 1.0)
 
     def bandwidth_gbs(self) -> tuple[float, ...]:
-        """Rates of reading a buffer far larger than any cache: the sum of its elements."""
+        """Rates of reading a buffer far larger than any cache: by a sum, or a matrix times a
+        vector, whichever this machine does faster."""
         cache = self.cache_bytes or _GPU_CACHE_BYTES
         size = min(max(CACHE_MULTIPLE * cache, 2.5e8), _LARGEST_PROBE, self.memory_bytes / 4)
-        buffer = torch.ones(int(size // 4), device=self.device)
-        times = self._repeat(buffer.sum)
-        return tuple(buffer.numel() * 4 / 1e6 / ms for ms in times)
+        rows = int(size // (4 * _PROBE_WIDTH))
+        matrix = torch.ones(rows, _PROBE_WIDTH, device=self.device)
+        vector = torch.ones(_PROBE_WIDTH, device=self.device)
+        kinds = [self._repeat(work) for work in (matrix.sum, partial(torch.mv, matrix, vector))]
+        best = min(kinds, key=min)
+        return tuple(matrix.numel() * 4 / 1e6 / ms for ms in best)
 
     def matmul_gflops(self, dtypes: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
         """Rates of a square matmul by dtype, those that this device multiplies."""
@@ -143,7 +148,7 @@ class TorchMachine:
         """The variant's weights; variants that differ in other things share them."""
         deployment = variant.deployment
         form = deployment.weights or parse_format(deployment.model.dtype)
-        key = (deployment.model, form, deployment.lm_head, variant.zeros)
+        key = (deployment.model, form, deployment.lm_head, variant.zeros, variant.twin)
         if key not in self._weights:
             # Weight-only kernels take 16-bit activations; wide weights multiply in their own.
             dtype = DTYPES.get(form.name, DTYPES[self.sixteen_bit])
