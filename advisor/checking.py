@@ -88,6 +88,10 @@ class Checked(NamedTuple):
     baseline: Compared | None = None
     """What a baseline takes out of the findings."""
 
+    def origin_of(self, code: str) -> str:
+        """The path that a rule was loaded from, where the user named one; else nothing."""
+        return next((one.origin for one in self.rules if one.rule.code == code), "")
+
 
 class Audited(NamedTuple):
     """Every proposal of a run, and what could not be read."""

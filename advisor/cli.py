@@ -656,6 +656,7 @@ def explain(
         list[str] | None, typer.Argument(help="A rule's code, a kind of lever, or a term.")
     ] = None,
     *,
+    rules: RulePaths = None,
     color: Colours = "auto",
 ) -> Outcome:
     """Read up on a rule, a lever or a term.
@@ -668,9 +669,11 @@ def explain(
 
     if not subject:
         return Outcome(pages.contents(_style(color)))
+    from advisor.plugins import RuleError, load  # noqa: PLC0415
+
     try:
-        return Outcome(pages.explain(" ".join(subject), _style(color)))
-    except pages.UnknownSubjectError as error:
+        return Outcome(pages.explain(" ".join(subject), _style(color), load(rules or ())))
+    except (pages.UnknownSubjectError, RuleError) as error:
         raise CommandError(str(error)) from None
 
 

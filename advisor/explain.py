@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -139,14 +139,15 @@ def contents(style: Style) -> str:
     return "\n".join([*lines, "", "rooflint explain NAME shows a page."]) + "\n"
 
 
-def explain(text: str, style: Style) -> str:
-    """The page of a rule, problem, lever or term.
+def explain(text: str, style: Style, extra: Iterable[LoadedRule] = ()) -> str:
+    """The page of a rule (of the pack or of `extra`), problem, lever or term.
 
     Raises:
         UnknownSubjectError: with the nearest known names.
 
     """
-    page = find_page(text)
+    own = (one for one in extra if _key(text) in {_key(one.rule.code), _key(one.rule.name)})
+    page = _rule_page(found) if (found := next(own, None)) is not None else find_page(text)
     return page_text(page.title, page.markdown, style)
 
 

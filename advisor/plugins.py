@@ -50,11 +50,14 @@ def load(paths: Iterable[str | Path] = ()) -> tuple[LoadedRule, ...]:
         RuleError: for a module that is no rule, or that takes the code or name of another.
 
     """
-    modules = [*_installed(), *(module for path in paths for module in _in_path(Path(path)))]
+    modules = [(place, module, "") for place, module in _installed()]
+    modules += (
+        (place, module, str(path)) for path in paths for place, module in _in_path(Path(path))
+    )
     found: dict[str, LoadedRule] = {}
     taken = _taken()
-    for place, module in modules:
-        loaded = _rule_of(module, place)
+    for place, module, origin in modules:
+        loaded = _rule_of(module, place)._replace(origin=origin)
         for word in (loaded.rule.code, loaded.rule.name):
             if word in taken:
                 raise RuleError(f"{place}: {word} is already {taken[word]}; take another")

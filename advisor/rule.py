@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from advisor.audit import Audit, LeverAudit
@@ -199,4 +198,6 @@ class LoadedRule(NamedTuple):
 
     rule: Rule
     page: str
-    check: Check = field(repr=False)
+    check: Check
+    origin: str = ""
+    """The path that the user loads it from; empty for rules of the pack and of packages."""

@@ -72,6 +72,19 @@ def test_the_test_of_the_page_passes(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_page_is_found_where_the_finding_says(
+    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "acme_rules").rename(folder / "our rules")
+    _, out, _ = run("slow.yaml", "--rules", "our rules", "--format", "text")
+    assert "rooflint explain ACME001 --rules 'our rules'" in out
+    for name in ("ACME001", "batch-breaks-promise"):
+        assert cli.run(["explain", name, "--rules", "our rules"]) == 0
+        assert "longer than the 50 ms" in capsys.readouterr().out
+    assert cli.run(["explain", "ACME001"]) == 2
+    assert cli.run(["explain", "ACME001", "--rules", "missing"]) == 2
+
+
 # What is loaded
 
 

@@ -31,7 +31,12 @@ def report(checked: Checked, page: PageSetup) -> str:
             failure = ET.SubElement(
                 case, "failure", type=finding.severity.label, message=_legal(finding.message)
             )
-            lines = frame(finding, checked.sources.get(path), Style(width=_WIDTH))
+            lines = frame(
+                finding,
+                checked.sources.get(path),
+                Style(width=_WIDTH),
+                origin=checked.origin_of(finding.rule),
+            )
             failure.text = "\n".join(map(_legal, lines))
     if not checked.findings:
         suite = ET.SubElement(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from shlex import quote
 
 from advisor.checking import Checked
 from advisor.finding import Confidence, Finding, Severity
@@ -19,7 +20,8 @@ _LABEL = 9
 
 def report(checked: Checked, page: PageSetup) -> str:
     """Every finding in a frame, and what they come to."""
-    return written(frames(checked.findings, checked.sources, page.style), checked, page)
+    told = frames(checked.findings, checked.sources, page.style, checked.origin_of)
+    return written(told, checked, page)
 
 
 def written(lines: Iterable[str], checked: Checked, page: PageSetup) -> str:
@@ -30,16 +32,24 @@ def written(lines: Iterable[str], checked: Checked, page: PageSetup) -> str:
     return "".join(f"{line}\n" for line in (*lines, *last))
 
 
+def _of_the_pack(_code: str) -> str:
+    return ""
+
+
 def frames(
-    findings: Iterable[Finding], sources: Mapping[str, Source], style: Style
+    findings: Iterable[Finding],
+    sources: Mapping[str, Source],
+    style: Style,
+    origin_of: Callable[[str], str] = _of_the_pack,
 ) -> Iterable[str]:
     """Each finding with its lines of the file, the reasons and what would be right."""
     for finding in findings:
-        yield "\n".join(frame(finding, sources.get(finding.path), style)) + "\n"
+        source, origin = sources.get(finding.path), origin_of(finding.rule)
+        yield "\n".join(frame(finding, source, style, origin=origin)) + "\n"
 
 
-def frame(finding: Finding, source: Source | None, style: Style) -> list[str]:
-    """One finding in several lines."""
+def frame(finding: Finding, source: Source | None, style: Style, *, origin: str = "") -> list[str]:
+    """One finding in several lines; `origin` is the path of a rule that is not of the pack."""
     place = f"{clean(finding.path)}:{finding.start.line}:{finding.start.column}"
     severity = style.severity(f"{finding.severity.label} {finding.rule}", finding.severity)
     sure = (
@@ -51,7 +61,7 @@ def frame(finding: Finding, source: Source | None, style: Style) -> list[str]:
         lines += [f"{pad}{line}" for line in wrap(finding.message, style.width - _INDENT)]
     else:
         lines += excerpt(source, _marks(finding), style)
-    for label, text in _facts(finding, in_frame=source is not None):
+    for label, text in _facts(finding, origin, in_frame=source is not None):
         lines += _fact(label, text, style)
     return lines
 
@@ -69,7 +79,7 @@ def _marks(finding: Finding) -> list[Mark]:
     ]
 
 
-def _facts(finding: Finding, *, in_frame: bool) -> Iterable[tuple[str, str]]:
+def _facts(finding: Finding, origin: str, *, in_frame: bool) -> Iterable[tuple[str, str]]:
     yield from finding.facts
     if finding.why:
         yield "why", finding.why
@@ -79,7 +89,8 @@ def _facts(finding: Finding, *, in_frame: bool) -> Iterable[tuple[str, str]]:
         if note.span is None or not in_frame:
             code = f"{note.rule} " if note.rule else ""
             yield "note", f"{code}{note.message}"
-    yield "explain", f"rooflint explain {finding.rule}"
+    where = f" --rules {quote(origin)}" if origin else ""
+    yield "explain", f"rooflint explain {finding.rule}{where}"
 
 
 def _fact(label: str, text: str, style: Style) -> list[str]:
