@@ -124,6 +124,7 @@ def _deployment(figure: Figure, options: ProveOptions) -> tuple[Deployment | Non
         "hardware": hardware,
         "engine": figure.engine,
         "weights": options.weights or figure.weights,
+        "kv_cache": figure.kv_cache,
         "batch": options.batch or max(round(figure.batch or 1), 1),
         "context": max(context, 1),
         "tensor": figure.devices if figure.devices > 1 else None,

@@ -131,13 +131,23 @@ def load_json(path: str | Path) -> Any:
         RunFileError: for a file that is missing, too large or no JSON.
 
     """
-    text = load_text(path)
+    return parse_json(load_text(path), str(path))
+
+
+def parse_json(text: str, path: str, first_line: int = 1) -> Any:
+    """A JSON text that begins at a line of a file.
+
+    Raises:
+        RunFileError: for text that is no JSON, with the place.
+
+    """
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        cut = error.pos >= len(text.rstrip()) - 1
+        cut = text.rstrip()[-1:] not in {"]", "}"}
         what = "ends in the middle: the file is truncated" if cut else f"is no JSON: {error.msg}"
-        raise RunFileError(f"{path}:{error.lineno}:{error.colno}: {what}") from None
+        line = error.lineno + first_line - 1
+        raise RunFileError(f"{path}:{line}:{error.colno}: {what}") from None
     except RecursionError:
         raise RunFileError(f"{path}: nested too deeply to be a result") from None
 

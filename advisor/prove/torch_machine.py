@@ -91,8 +91,10 @@ class TorchMachine:
         return min(self._core_s / self._wall_s, 1.0)
 
     def bandwidth_gbs(self) -> tuple[float, ...]:
-        """Rates of reading a buffer far larger than any cache: by a sum, or a matrix times a
-        vector, whichever this machine does faster."""
+        """Rates of reading a buffer far larger than any cache.
+
+        By a sum, or a matrix times a vector: whichever this machine does faster.
+        """
         cache = self.cache_bytes or _GPU_CACHE_BYTES
         size = min(max(CACHE_MULTIPLE * cache, 2.5e8), _LARGEST_PROBE, self.memory_bytes / 4)
         rows = int(size // (4 * _PROBE_WIDTH))

@@ -14,7 +14,7 @@ from advisor.prove.imports.counters import read_dcgm, read_ncu, read_nsys
 from advisor.prove.imports.figures import Benchmark
 from advisor.prove.imports.llama_bench import read_llama_bench, read_llama_bench_table
 from advisor.prove.imports.serving import read_serving
-from advisor.prove.record import RunFileError, load_json, load_text
+from advisor.prove.record import RunFileError, load_text, parse_json
 
 KNOWN: Final = (
     "a run of rooflint prove (JSON), llama-bench (json, jsonl, csv, md), vllm bench latency / "
@@ -48,15 +48,25 @@ def read_benchmark(path: str) -> Benchmark:
 
 def _objects(text: str, path: str) -> list[Mapping[str, Any]]:
     """The objects of a JSON document, or of JSON lines."""
-    try:
-        data: list[Any] = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError:
-        data = [load_json(path)]
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) > 1 and _is_whole(lines[0][1]):
+        data: list[Any] = [parse_json(line, path, number) for number, line in lines]
+    else:
+        data = [parse_json(text, path)]
     if len(data) == 1 and isinstance(data[0], list):
         data = data[0]
     if not data or not all(isinstance(one, Mapping) for one in data):
         raise RunFileError(f"{path}: not a result that this reads; known are {KNOWN}")
     return data
+
+
+def _is_whole(line: str) -> bool:
+    """Whether a line is a JSON value of its own."""
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _of_json(objects: list[Mapping[str, Any]], path: str) -> Benchmark:

@@ -35,6 +35,7 @@ class Figure(NamedTuple):
     hardware: str | None = None
     devices: int = 1
     weights: str | None = None
+    kv_cache: str | None = None
     batch: float | None = None
     """Sequences that were decoded at once, on average."""
     prompt: float | None = None

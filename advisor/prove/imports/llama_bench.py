@@ -62,6 +62,7 @@ def _figure(fields: Fields) -> Figure:
         model=PurePosixPath(file.replace("\\", "/")).name or fields.text("model_type"),
         hardware=_hardware(fields),
         weights=quantization(fields.text("model_type") or ""),
+        kv_cache=fields.text("type_k"),
         model_bytes=fields.number("model_size", "bytes"),
     )
 

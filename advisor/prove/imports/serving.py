@@ -116,6 +116,7 @@ def _trtllm(fields: Fields) -> Figure:
         hardware=fields.inner("machine").text("name"),
         devices=int(world.number("world_size") or world.number("tp_size") or 1),
         weights=_trtllm_format(engine.text("quantization")),
+        kv_cache=_trtllm_format(engine.text("kv_cache_dtype")),
         batch=requests.number("avg_num_concurrent_requests"),
         prompt=requests.number("avg_input_length", "tokens"),
         output=requests.number("avg_output_length", "tokens"),
@@ -133,7 +134,7 @@ def _trtllm(fields: Fields) -> Figure:
 
 
 def _trtllm_format(name: str | None) -> str | None:
-    return None if name is None or name.lower() in {"none", "no_quant"} else name.lower()
+    return None if name is None or name.lower() in {"none", "no_quant", "auto"} else name.lower()
 
 
 def _aiperf(fields: Fields) -> Figure:
