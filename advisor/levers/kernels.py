@@ -129,14 +129,24 @@ class Compile(Lever):
 
     kind: Literal["compile"] = "compile"
     mode: str | None = None
+    phase: Literal["decode", "prefill"] = "decode"
+    """Which of the two functions is compiled, where they are compiled apart."""
 
     @property
     def label(self) -> str:
         """Mode."""
-        return f"compile ({self.mode})" if self.mode else "compile"
+        what = "compile" if self.phase == "decode" else "compile prefill"
+        return f"{what} ({self.mode})" if self.mode else what
+
+    @property
+    def acts_on(self) -> Nature:
+        """The fixed time of a step, or the prompt alone."""
+        return Nature.PREFILL if self.phase == "prefill" else self.nature
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Fewer kernels, and graphs where the mode captures them."""
+        if self.phase == "prefill":
+            return deployment
         return deployment.evolve(kernels=deployment.kernels._replace(compiled=True))
 
 

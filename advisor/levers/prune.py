@@ -38,6 +38,9 @@ _TAKEN_OUT: Final = frozenset({"layers", "experts", "vocabulary", "kv_tokens"})
 """Patterns that mean removal unless somebody says that the zeros stay."""
 
 
+_NEGLIGIBLE: Final = 0.01
+
+
 class Prune(Lever):
     """Part of the model set to zero or taken out."""
 
@@ -52,6 +55,10 @@ class Prune(Lever):
     kv_heads: Count | None = None
     width: Count | None = None
     """Of channels: the width of the MLP that is left, where it is known exactly."""
+    kept: Count | None = None
+    """How many layers, experts, heads of a layer or cached tokens are left, where counted."""
+    dropped: Count | None = None
+    """How many layers, experts of a layer or heads of the whole model go, where counted."""
 
     @property
     def storage_is_open(self) -> bool:
@@ -62,6 +69,33 @@ class Prune(Lever):
     def fraction(self) -> float | None:
         """Part of the weights, heads, layers ... that goes; None where nobody said."""
         return 0.5 if self.pattern == "2:4" else self.sparsity
+
+    def gone(self, deployment: Deployment) -> float | None:
+        """Part that goes: as stated, or as counted against the model; None where nobody said."""
+        if self.fraction is not None:
+            return self.fraction
+        total = self._total(deployment)
+        if self.kept is not None and total:
+            return max(0.0, 1.0 - self.kept / total)
+        if self.dropped is not None and total:
+            whole = total * deployment.model.layer_count if self.pattern == "heads" else total
+            return min(1.0, self.dropped / whole)
+        return None
+
+    def _total(self, deployment: Deployment) -> int | None:
+        model = deployment.model
+        match self.pattern:
+            case "layers":
+                return model.layer_count
+            case "heads":
+                return model.attention.heads if model.attention is not None else None
+            case "experts":
+                routed = [layer.routing.experts for layer in model.layers if layer.routing]
+                return max(routed, default=None)
+            case "kv_tokens":
+                return deployment.context
+            case _:
+                return None
 
     @property
     def keeps_dense_bytes(self) -> bool:
@@ -80,13 +114,17 @@ class Prune(Lever):
         """What is pruned, how much, how stored."""
         part = "" if self.pattern == "unstructured" else f" of {self.pattern}"
         share = "part" if self.sparsity is None else f"{self.sparsity:.0%}"
+        if self.sparsity is None and self.dropped is not None:
+            share = f"{self.dropped}"
+        elif self.sparsity is None and self.kept is not None:
+            share = f"all but {self.kept}"
         amount = "prune 2:4" if self.pattern == "2:4" else f"prune {share}{part}"
         stored = {None: "", "dense": ", stored dense", "masked": ", masked"}
         return amount + stored.get(self.storage, f", {self.storage}")
 
     def apply(self, deployment: Deployment) -> Deployment:
         """Take out what is really taken out; zeros in dense tensors change nothing."""
-        model, gone = deployment.model, self.fraction
+        model, gone = deployment.model, self.gone(deployment)
         if gone is None:
             return deployment
         if self.pattern == "kv_tokens":
@@ -113,8 +151,13 @@ class Prune(Lever):
 
     def condition(self, deployment: Deployment) -> str | None:
         """What a stored-sparse or shape-changing saving hangs on."""
-        if self.fraction is None and not self.keeps_dense_bytes:
+        gone = self.gone(deployment)
+        if gone is None and not self.keeps_dense_bytes:
             return "how much is pruned"
+        if gone is not None and gone < _NEGLIGIBLE and self.dropped is not None:
+            return f"more than {self.dropped} to go: a share this small changes nothing"
+        if gone == 0 and self.kept is not None:
+            return f"more than the {self.kept:,} that are kept: here nothing goes"
         if self.storage_is_open:
             return "how the pruned part is stored, and a kernel that skips it"
         if self.pattern in {"2:4", "block"} and not self.keeps_dense_bytes and not self.kernel:
@@ -145,4 +188,4 @@ class Prune(Lever):
             touched = ledger.flops - sum(
                 op.flops for op in ledger.operators if op.name == "lm_head"
             )
-        return (self.fraction or 0.0) * touched / ledger.flops
+        return (self.gone(deployment) or 0.0) * touched / ledger.flops

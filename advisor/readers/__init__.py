@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 from advisor.problems import file_problem
 from advisor.proposal import Reading
 from advisor.readers.marks import CONFIGURATION_MARKS
-from advisor.source import Source, Span
+from advisor.source import Source, Span, decode
 
 __all__ = [
     "MARK",
@@ -21,6 +21,7 @@ __all__ = [
     "Comment",
     "Reader",
     "comments_of",
+    "decode_text",
     "is_ours_by_name",
     "may_hold_proposals",
     "read",
@@ -59,6 +60,10 @@ class Reader(NamedTuple):
     """Names of files that are ours whatever they hold."""
     marks: re.Pattern[bytes] | None = None
     """What else a file may say that holds something to read."""
+    sieve: str = ""
+    """Below advisor.readers; its `worth_reading` takes a file's bytes, where words say too little."""
+    decoder: str = ""
+    """Below advisor.readers; its `decode_text` takes a file's bytes to text, where UTF-8 is not all."""
 
     def load(self) -> _Read:
         """The function that reads."""
@@ -83,6 +88,14 @@ READERS: Final = (
             for suffix in ("yaml", "yml", "json")
         ),
         CONFIGURATION_MARKS,
+    ),
+    Reader(
+        "python.reader",
+        "python.comments",
+        (".py",),
+        (".rooflint.py",),
+        sieve="python.marks",
+        decoder="python.syntax",
     ),
     Reader(
         "markdown",
@@ -111,7 +124,26 @@ def may_hold_proposals(path: str, data: bytes) -> bool:
     plain = data.replace(b"\0", b"") if b"\0" in data else data  # also in UTF-16
     reader = _reader_for(path)
     marks = reader.marks if reader is not None else None
-    return MARK in plain or (marks is not None and marks.search(plain) is not None)
+    if MARK in plain or (marks is not None and marks.search(plain) is not None):
+        return True
+    if reader is None or not reader.sieve:
+        return False
+    worth_reading = import_module(f"advisor.readers.{reader.sieve}").worth_reading
+    return bool(worth_reading(plain))
+
+
+def decode_text(path: str, data: bytes) -> str:
+    """A file's text by the way its format declares an encoding.
+
+    Raises:
+        DecodingError: where the bytes are not text in it.
+
+    """
+    reader = _reader_for(path)
+    if reader is None or not reader.decoder:
+        return decode(data)
+    decoded: str = import_module(f"advisor.readers.{reader.decoder}").decode_text(data)
+    return decoded
 
 
 def read(source: Source, *, named: bool = True) -> Reading:

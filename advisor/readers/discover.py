@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from advisor.finding import Finding
 from advisor.problems import file_problem
-from advisor.readers import READERS, may_hold_proposals
-from advisor.source import MAX_BYTES, DecodingError, Source, decode
+from advisor.readers import READERS, decode_text, may_hold_proposals
+from advisor.source import MAX_BYTES, DecodingError, Source
 
 STDIN: Final = "-"
 
@@ -61,11 +61,14 @@ def _nothing(_path: str) -> bool:
     return False
 
 
-def discover(paths: Iterable[str], excludes: Callable[[str], bool] = _nothing) -> Iterator[Found]:
+def discover(
+    paths: Iterable[str], excludes: Callable[[str], bool] = _nothing, stdin: str = STDIN
+) -> Iterator[Found]:
     """Read the files of paths, each once, in the order given; those of a folder are sorted.
 
     A path is a file, a folder, or "-" for standard input. Files in folders that cannot hold a
-    proposal are left out, and files that `excludes` is true of.
+    proposal are left out, and files that `excludes` is true of. `stdin` is the name of the file
+    that standard input stands for.
     """
     asked = tuple(paths)
     named = {os.path.normpath(path) for path in asked}
@@ -76,12 +79,13 @@ def discover(paths: Iterable[str], excludes: Callable[[str], bool] = _nothing) -
             if same in seen:
                 continue
             seen.add(same)
-            if candidate.path != STDIN and excludes(candidate.path):
+            name = stdin if candidate.path == STDIN else candidate.path
+            if name != STDIN and excludes(name):
                 continue
             wanted = candidate._replace(named=candidate.named or same in named)
-            content = wanted.problem or _load(wanted)
+            content = wanted.problem or _load(wanted, name)
             if content is not None:
-                yield Found(_printable(wanted.path), content, wanted.named)
+                yield Found(_printable(name), content, wanted.named)
 
 
 def _candidates(given: str) -> Iterator[_Candidate]:
@@ -137,8 +141,9 @@ def _listed_by_git(folder: str) -> list[str | OSError] | None:
         return None
     globs = tuple("*" + _in_any_case(suffix) for suffix in _suffixes())
     which = ("-z", "--cached", "--others", "--exclude-standard")
-    listed = _git(folder, "ls-files", *which, "--", *globs)
-    if listed is None or (not listed and _git(folder, "check-ignore", "-q", ".") is not None):
+    listed = git_output(folder, "ls-files", *which, "--", *globs)
+    ignored = not listed and git_output(folder, "check-ignore", "-q", ".") is not None
+    if listed is None or ignored:
         return None  # a folder that git ignores, and that the user named all the same
     names = {os.fsdecode(raw) for raw in listed.split(b"\0") if raw}
     return [name for name in names if _is_wanted(name) and _is_inside(folder, name)]
@@ -149,7 +154,7 @@ def _in_any_case(suffix: str) -> str:
     return "".join(f"[{sign}{sign.upper()}]" if sign.isalpha() else sign for sign in suffix)
 
 
-def _git(folder: str, *arguments: str) -> bytes | None:
+def git_output(folder: str, *arguments: str) -> bytes | None:
     """What git says in a folder; None where it fails, says no, or is not there."""
     import subprocess  # noqa: PLC0415 - only folders need it
 
@@ -233,9 +238,9 @@ def _is_ignored(top: str, name: str, rules: Iterable[tuple[str, object]]) -> boo
     return ignored
 
 
-def _load(candidate: _Candidate) -> Source | Finding | None:
-    """A file's text; None for a file of a folder that cannot hold a proposal."""
-    shown = _printable(candidate.path)
+def _load(candidate: _Candidate, name: str) -> Source | Finding | None:
+    """A file's text under a name; None for a file of a folder that cannot hold a proposal."""
+    shown = _printable(name)
     try:
         if candidate.path == STDIN:
             data = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -255,7 +260,7 @@ def _load(candidate: _Candidate) -> Source | Finding | None:
     if not candidate.named and not may_hold_proposals(candidate.path, data):
         return None
     try:
-        return Source(shown, decode(data))
+        return Source(shown, decode_text(name, data))
     except DecodingError as error:
         return file_problem("E907", shown, str(error), line=error.line)
 

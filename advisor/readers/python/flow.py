@@ -1,0 +1,707 @@
+"""Statements in order: what names hold, which branches the defaults take, which calls are made.
+
+Each function is read once, with the arguments of its calls in the file, else its defaults. A
+branch that the defaults do not take is read too; what it sets up hangs on its test.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from advisor.readers.python.expressions import MAX_ITEMS, Expressions
+from advisor.readers.python.survey import Survey
+from advisor.readers.python.values import (
+    Either,
+    Literal,
+    Made,
+    Mapping,
+    Member,
+    Sequence,
+    Symbol,
+    Value,
+    dotted,
+    plain,
+    truth,
+    usual,
+)
+
+MAX_STEPS: Final = 60_000
+"""Statements read in one file, calls of local functions counted; the rest is left."""
+_DEEPEST: Final = 30
+_FIELDS: Final = frozenset({"field", "Field", "Option", "Argument", "attrib", "ib"})
+"""Calls that declare a field or parameter, its default first or by name."""
+_SAME_FIELDS: Final = frozenset({"asdict", "vars", "to_container", "OrderedDict", "replace"})
+_WRAPPERS: Final = frozenset(
+    {
+        "create",
+        "EasyDict",
+        "edict",
+        "Box",
+        "Munch",
+        "AttrDict",
+        "DotDict",
+        "ConfigDict",
+        "DictConfig",
+    }
+)
+_DUMPS: Final = frozenset({".model_dump", ".dict", "._asdict", ".to_dict", ".copy"})
+
+
+class Assigned(NamedTuple):
+    """An attribute or item that is set: `plugin.reduce_fusion = True`."""
+
+    receiver: Value
+    name: str
+    value: Value
+    node: ast.stmt
+    hangs_on: str
+    path: str
+    """The target as dotted text."""
+
+
+@dataclass(slots=True, eq=False)
+class Local(Value):
+    """A function or class of the file."""
+
+    scopes: tuple[dict[str, Value], ...]
+    owner: Value | None = None
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a file does."""
+
+    calls: list[tuple[Made, str]] = field(default_factory=list)
+    """Calls, and what each hangs on."""
+    assigned: list[Assigned] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    """By id of a call's node: the name it is assigned to."""
+    stars: list[str] = field(default_factory=list)
+    """Modules of star imports."""
+    imports: set[str] = field(default_factory=set)
+    """Modules imported, whole dotted names."""
+
+
+class Flow(Expressions):
+    """One file."""
+
+    def __init__(self, tree: ast.Module, known: Survey) -> None:
+        """Read the whole tree; `known` is what a walk over it found."""
+        super().__init__()
+        self.seen = Seen()
+        self._scopes: list[dict[str, Value]] = [{}]
+        self._hangs_on: list[str] = []
+        self._steps = 0
+        self._returned: list[list[tuple[Value, str]]] = []
+        self._read: dict[ast.AST, Value] = {}
+        self._waiting: list[Local] = []
+        self._flags: dict[str, Value] = {}
+        self._sites = _call_sites(known)
+        self._choices: list[dict[str, list[ast.expr]]] = [_choices(tree.body)]
+        self._block(tree.body)
+        while self._waiting:
+            local = self._waiting.pop(0)
+            if local.node not in self._read:
+                self._run(local, None)
+
+    # Names
+
+    def look_up(self, node: ast.Name) -> Value:
+        """From the innermost scope outwards; a name nobody defines keeps its text."""
+        for scope in reversed(self._scopes):
+            if node.id in scope:
+                found = scope[node.id]
+                return found if not isinstance(found, Literal) else Literal(node, found.data)
+        return Symbol(node, f"?.{node.id}")
+
+    def attribute(self, node: ast.Attribute, receiver: Value) -> Value:
+        """Of a module, of parsed arguments or an instance, else of anything."""
+        inner = usual(receiver)
+        if isinstance(inner, Symbol):
+            if inner.name.endswith(".FLAGS") and node.attr in self._flags:
+                return self._flags[node.attr]
+            return Symbol(node, f"{inner.name}.{node.attr}")
+        if isinstance(inner, Mapping) and node.attr in inner.entries:
+            return inner.entries[node.attr][1]
+        if isinstance(inner, Literal) and node.attr in {"value", "default"}:
+            return inner  # of an enumeration
+        if isinstance(inner, Local) and isinstance(inner.node, ast.ClassDef):
+            fields = self.fields_of(inner.node)
+            if node.attr in fields:
+                return fields[node.attr][1]
+        return Member(node, receiver, node.attr)
+
+    # Calls
+
+    def called(self, made: Made, function: Value, node: ast.Call) -> Value:
+        """A local function's result, an instance, parsed arguments; else the call itself."""
+        self.seen.calls.append((made, self._condition()))
+        local = usual(function)
+        if isinstance(local, Local):
+            if isinstance(local.node, ast.ClassDef):
+                return self._instance(local, made)
+            if local.node in self._read:
+                return self._read[local.node]
+            return self._run(local, made)
+        method = made.name
+        receiver = usual(made.receiver) if made.receiver is not None else None
+        known = self._defaults_of(made)
+        if known is not None:
+            return known
+        if method == ".add_argument" and isinstance(receiver, Mapping):
+            self._add_argument(receiver, made)
+        elif method == ".set_defaults" and isinstance(receiver, Mapping):
+            receiver.entries.update(made.keywords)
+        elif method in {".parse_args", ".parse_known_args"} and isinstance(receiver, Mapping):
+            if method == ".parse_known_args":
+                return Sequence(node, [receiver, Value(node)])
+            return receiver
+        elif method in {".add_argument_group", ".add_mutually_exclusive_group"} and receiver:
+            return receiver
+        elif (
+            made.name.endswith(("ArgumentParser", "SimpleNamespace")) or made.name == "?.Namespace"
+        ):
+            inner = made.keywords if made.name.endswith("Namespace") else {}
+            return Mapping(node, dict(inner), is_namespace=True)
+        elif isinstance(receiver, Sequence | Mapping):
+            found = self._changed(receiver, made)
+            if found is not None:
+                return found
+        elif made.name == ".get" and isinstance(node.func, ast.Attribute) and len(made.args) > 1:
+            return made.args[1]
+        return made
+
+    def _defaults_of(self, made: Made) -> Value | None:
+        """Settings that hold where nothing else is passed, by the ways to declare them."""
+        last = made.name.rpartition(".")[2]
+        first = usual(made.args[0]) if made.args else None
+        if last.startswith("DEFINE_") and len(made.args) > 1 and isinstance(first, Literal):
+            self._flags[str(first.data)] = made.args[1]
+        elif last in _SAME_FIELDS and isinstance(first, Mapping):
+            return first
+        elif last in _WRAPPERS and isinstance(first, Mapping):
+            return Mapping(made.node, first.entries, is_namespace=True)
+        elif made.name in _DUMPS and isinstance(usual(made.receiver or made), Mapping):
+            return usual(made.receiver or made)
+        elif last == "cli" and isinstance(first, Local):
+            return self._instance(first, Made(made.node, "", [], {}))
+        elif last == "parse_args_into_dataclasses":
+            parser = usual(made.receiver) if made.receiver is not None else None
+            kinds = usual(parser.args[0]) if isinstance(parser, Made) and parser.args else None
+            listed = kinds.items if isinstance(kinds, Sequence) else [kinds] if kinds else []
+            return Sequence(
+                made.node,
+                [
+                    self._instance(kind, Made(made.node, "", [], {}))
+                    if isinstance(kind, Local) and isinstance(kind.node, ast.ClassDef)
+                    else Value(made.node)
+                    for kind in map(usual, listed)
+                ],
+            )
+        return None
+
+    def _changed(self, receiver: Sequence | Mapping, made: Made) -> Value | None:
+        """Methods of lists and dicts that change them or read one entry."""
+        method, args = made.name, made.args
+        under = self._condition()
+
+        def kept(value: Value) -> Value:
+            return Either(value.node, [(value, under)]) if under else value
+
+        if isinstance(receiver, Sequence):
+            if method == ".append" and args:
+                receiver.items.append(kept(args[0]))
+            elif method == ".extend" and args:
+                more = usual(args[0])
+                items = more.items if isinstance(more, Sequence) else [Value(made.node)]
+                receiver.items += map(kept, items[:MAX_ITEMS])
+                del receiver.items[MAX_ITEMS:]
+            return None
+        if method == ".update":
+            inner = usual(args[0]) if args else None
+            entries = inner.entries if isinstance(inner, Mapping) else {}
+            for name, (place, value) in {**entries, **made.keywords}.items():
+                receiver.entries[name] = (place, kept(value))
+        elif method in {".setdefault", ".get", ".pop"} and args:
+            key = plain(args[0])
+            if isinstance(key, str | int) and str(key) in receiver.entries:
+                return receiver.entries[str(key)][1]
+            fallback = args[1] if len(args) > 1 else Literal(made.node, None)
+            if method == ".setdefault" and isinstance(key, str):
+                receiver.entries[key] = (made.node, fallback)
+            if not isinstance(key, str | int) and receiver.entries:
+                return Either(made.node, [(item, "") for _, item in receiver.entries.values()])
+            return fallback
+        elif method == ".copy":
+            return Mapping(receiver.node, dict(receiver.entries), receiver.is_namespace)
+        return None
+
+    @staticmethod
+    def _add_argument(parser: Mapping, made: Made) -> None:
+        """One option of a command line: its default is what holds."""
+        names = [plain(item) for item in made.args]
+        flags = [name for name in names if isinstance(name, str)]
+        dest = plain(made.keywords["dest"][1]) if "dest" in made.keywords else None
+        if not isinstance(dest, str):
+            long = next(
+                (name for name in flags if name.startswith("--")), flags[0] if flags else ""
+            )
+            dest = long.lstrip("-").replace("-", "_")
+        if not dest:
+            return
+        action = plain(made.keywords["action"][1]) if "action" in made.keywords else ""
+        required = "required" in made.keywords or not any(flag.startswith("-") for flag in flags)
+        value: Value
+        if "default" in made.keywords:
+            value = made.keywords["default"][1]
+        elif action in {"store_true", "store_false"}:
+            value = Literal(made.node, action == "store_false")
+        else:
+            value = Value(made.node) if required else Literal(made.node, None)
+        parser.entries[dest] = (made.node, value)
+
+    def fields_of(self, node: ast.ClassDef) -> dict[str, tuple[ast.AST, Value]]:
+        """The fields of a class that have a default: its place and its value."""
+        found: dict[str, tuple[ast.AST, Value]] = {}
+        for item in node.body:
+            if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+                if item.value is not None:
+                    found[item.target.id] = (item, self.default_of(item.value))
+            elif isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
+                found[item.targets[0].id] = (item, self.default_of(item.value))
+        return found
+
+    def default_of(self, node: ast.expr) -> Value:
+        """A field's default, also as `field(default=...)`, `Field(...)`, `default_factory`."""
+        value = self.evaluate(node)
+        made = usual(value)
+        if isinstance(made, Made) and made.name.rpartition(".")[2] in _FIELDS:
+            if "default" in made.keywords:
+                return made.keywords["default"][1]
+            if made.args:
+                return made.args[0]
+            return Value(node)
+        return value
+
+    def _instance(self, local: Local, made: Made) -> Value:
+        """An instance of a class of the file: its fields, and what is passed."""
+        node = local.node
+        assert isinstance(node, ast.ClassDef)
+        fields = self.fields_of(node)
+        names = list(fields)
+        passed = dict(zip(names, ((item.node, item) for item in made.args), strict=False))
+        held = local.owner
+        inner = held.entries if isinstance(held, Mapping) else {}
+        return Mapping(made.node, {**inner, **fields, **passed, **made.keywords}, is_namespace=True)
+
+    # Functions
+
+    def _run(self, local: Local, made: Made | None) -> Value:
+        """Read a function's body once, with what is known of its arguments."""
+        node = local.node
+        if (
+            not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            or len(self._returned) > _DEEPEST
+        ):
+            return Value(node)
+        self._read[node] = Value(node)
+        saved, under = self._scopes, self._hangs_on
+        scope = self._arguments(node, made, local)
+        self._scopes = [*local.scopes, scope]
+        self._hangs_on = [*under] if made is not None else []
+        self._returned.append([])
+        self._choices.append(_choices(node.body))
+        self._block(node.body)
+        self._choices.pop()
+        found = self._returned.pop()
+        self._scopes, self._hangs_on = saved, under
+        result = Either(node, found) if len(found) > 1 else found[0][0] if found else Value(node)
+        self._read[node] = result
+        return result
+
+    def _arguments(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, made: Made | None, local: Local
+    ) -> dict[str, Value]:
+        spec = node.args
+        positional = [*spec.posonlyargs, *spec.args]
+        scope: dict[str, Value] = {}
+        names = [arg.arg for arg in positional]
+        defaults: dict[str, Value] = {}
+        for arg, default in zip(reversed(positional), reversed(spec.defaults), strict=False):
+            defaults[arg.arg] = self.default_of(default)
+        for arg, wanted in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
+            if wanted is not None:
+                defaults[arg.arg] = self.default_of(wanted)
+        for decorator in node.decorator_list:
+            defaults |= self._declared(decorator)
+        if names and local.owner is not None and names[0] in {"self", "cls"}:
+            scope[names.pop(0)] = local.owner
+        for arg in (*positional, *spec.kwonlyargs):
+            if arg.arg in scope:
+                continue
+            known = self._passed(node.name, arg.arg, names, made)
+            if known:
+                scope[arg.arg] = Either(arg, [(value, "") for value in known])
+                if len(known) == 1:
+                    scope[arg.arg] = known[0]
+            elif arg.arg in defaults:
+                scope[arg.arg] = defaults[arg.arg]
+            else:
+                scope[arg.arg] = self._typed(arg)
+        for extra in (spec.vararg, spec.kwarg):
+            if extra is not None:
+                scope[extra.arg] = Value(extra)
+        return scope
+
+    def _declared(self, node: ast.expr) -> dict[str, Value]:
+        """`@click.option("--tp", default=2)`: the parameter and its default."""
+        if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith(".option"):
+            return {}
+        parser = Mapping(node)
+        words: dict[str, tuple[ast.AST, Value]] = {
+            word.arg: (word, self.evaluate(word.value)) for word in node.keywords if word.arg
+        }
+        made = Made(node, ".add_argument", [self.evaluate(arg) for arg in node.args], words)
+        if "is_flag" in words and "default" not in words:
+            made.keywords["default"] = (node, Literal(node, data=False))
+        self._add_argument(parser, made)
+        return {name: value for name, (_, value) in parser.entries.items()}
+
+    def _typed(self, arg: ast.arg) -> Value:
+        """A parameter without a value: an instance with its defaults where its class is known."""
+        if isinstance(arg.annotation, ast.Name):
+            kind = self.look_up(arg.annotation)
+            if isinstance(kind, Local) and isinstance(kind.node, ast.ClassDef):
+                return Mapping(arg, self.fields_of(kind.node), is_namespace=True)
+        return Value(arg)
+
+    def _passed(self, function: str, name: str, names: list[str], made: Made | None) -> list[Value]:
+        """What the calls of a function in this file pass for one parameter."""
+        found: list[Value] = []
+        position = names.index(name) if name in names else -1
+        if made is not None:
+            if name in made.keywords:
+                found.append(made.keywords[name][1])
+            elif 0 <= position < len(made.args):
+                found.append(made.args[position])
+        for site in self._sites.get(function, ()):
+            if made is not None and site is made.node:
+                continue
+            node = next((word.value for word in site.keywords if word.arg == name), None)
+            if node is None and 0 <= position < len(site.args):
+                node = site.args[position]
+            if isinstance(node, ast.Constant):
+                found.append(self.evaluate(node))
+        return found
+
+    # Statements
+
+    def _condition(self) -> str:
+        return next((words for words in self._hangs_on if words), "")
+
+    def _block(self, body: Iterable[ast.stmt]) -> None:
+        depth = len(self._hangs_on)
+        for statement in body:
+            if self._steps > MAX_STEPS or len(self._hangs_on) > 100:
+                break
+            self._steps += 1
+            self._statement(statement)
+        del self._hangs_on[depth:]
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    self.seen.imports.add(alias.name)
+                    name = alias.asname or alias.name.partition(".")[0]
+                    whole = alias.name if alias.asname else name
+                    self._scopes[-1][name] = Symbol(node, whole)
+            case ast.ImportFrom():
+                self._import_from(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                for decorator in node.decorator_list:
+                    self._decorated(decorator)
+                local = Local(node, tuple(self._scopes))
+                self._scopes[-1][node.name] = local
+                self._waiting.append(local)
+            case ast.ClassDef():
+                self._class(node)
+            case ast.Assign():
+                value = self.evaluate(node.value)
+                for target in node.targets:
+                    self._assign(target, value, node)
+            case ast.AnnAssign():
+                if node.value is not None:
+                    self._assign(node.target, self.evaluate(node.value), node)
+            case ast.AugAssign():
+                self._augment(node)
+            case ast.Expr():
+                self.evaluate(node.value)
+            case ast.Return():
+                if node.value is not None:
+                    value = self.evaluate(node.value)
+                    if self._returned:
+                        self._returned[-1].append((value, self._condition()))
+            case ast.If():
+                self._if(node)
+            case ast.For() | ast.AsyncFor():
+                self._loop(node)
+            case ast.While():
+                self.evaluate(node.test)
+                self._block(node.body)
+                self._block(node.orelse)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    value = self.evaluate(item.context_expr)
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, value, node)
+                self._block(node.body)
+            case ast.Try() | ast.TryStar():
+                self._block(node.body)
+                self._block(node.orelse)
+                for handler in node.handlers:
+                    self._otherwise(handler.body)
+                self._block(node.finalbody)
+            case ast.Match():
+                self._match(node)
+            case ast.Delete():
+                for target in node.targets:
+                    if not isinstance(target, ast.Name):
+                        receiver = self.evaluate(getattr(target, "value", None))
+                        self._note(target, receiver, Literal(node, None), node)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.expr):
+                        self.evaluate(child)
+
+    def _otherwise(self, body: list[ast.stmt]) -> None:
+        """What is done where something fails: names that hold something keep it."""
+        before = dict(self._scopes[-1])
+        self._block(body)
+        self._scopes[-1].update(before)
+
+    def _decorated(self, node: ast.expr) -> None:
+        """A decorator; a bare one is called with the function."""
+        value = usual(self.evaluate(node))
+        if isinstance(value, Symbol):
+            self.seen.calls.append((Made(node, value.name, [], {}), self._condition()))
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        module = "." * node.level + (node.module or "")
+        self.seen.imports.add(module)
+        for alias in node.names:
+            if alias.name == "*":
+                self.seen.stars.append(module)
+                continue
+            whole = f"{module}.{alias.name}" if module.strip(".") else f"{module}{alias.name}"
+            self._scopes[-1][alias.asname or alias.name] = Symbol(node, whole)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        instance = Mapping(node, {}, is_namespace=True)
+        local = Local(node, tuple(self._scopes), instance)
+        self._scopes[-1][node.name] = local
+        instance.entries.update(self.fields_of(node))
+        scope: dict[str, Value] = {}
+        for item in node.body:
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                method = Local(item, (*self._scopes, scope), instance)
+                instance.entries.setdefault(item.name, (item, method))
+                self._waiting.append(method)
+            elif isinstance(item, ast.ClassDef):
+                self._class(item)
+
+    def _assign(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
+        if isinstance(target, ast.Name):
+            made = usual(value)
+            source = getattr(node, "value", None)
+            if isinstance(source, ast.Call):
+                self.seen.names.setdefault(id(source), target.id)
+            if isinstance(made, Made):
+                self.seen.names[id(made.node)] = target.id
+            self._scopes[-1][target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            inner = usual(value)
+            items = inner.items if isinstance(inner, Sequence) else []
+            for index, item in enumerate(target.elts):
+                part = items[index] if len(items) == len(target.elts) else Member(item, value, "[]")
+                self._assign(item, part, node)
+        elif isinstance(target, ast.Starred):
+            self._assign(target.value, Value(target), node)
+        elif isinstance(target, ast.Attribute):
+            receiver = self.evaluate(target.value)
+            made = usual(value)
+            if isinstance(made, Made):
+                self.seen.names.setdefault(id(made.node), target.attr)
+            inner = usual(receiver)
+            if isinstance(inner, Mapping) and inner.is_namespace:
+                inner.entries[target.attr] = (node, self._under(value))
+            self._note(target, receiver, value, node)
+        elif isinstance(target, ast.Subscript):
+            receiver = self.evaluate(target.value)
+            inner, key = usual(receiver), plain(self.evaluate(target.slice))
+            if isinstance(inner, Mapping) and isinstance(key, str | int):
+                inner.entries[str(key)] = (node, self._under(value))
+            self._note(target, receiver, value, node)
+
+    def _under(self, value: Value) -> Value:
+        words = self._condition()
+        return Either(value.node, [(value, words)]) if words else value
+
+    def _note(self, target: ast.expr, receiver: Value, value: Value, node: ast.stmt) -> None:
+        if isinstance(target, ast.Attribute):
+            name = target.attr
+        elif isinstance(target, ast.Subscript):
+            key = plain(self.evaluate(target.slice))
+            name = f"[{key}]" if isinstance(key, str) else "[]"
+        else:
+            return
+        self.seen.assigned.append(
+            Assigned(receiver, name, value, node, self._condition(), dotted(target))
+        )
+
+    def _augment(self, node: ast.AugAssign) -> None:
+        value = self.evaluate(node.value)
+        if isinstance(node.target, ast.Name):
+            old = self.look_up(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
+            inner, added = usual(old), usual(value)
+            if isinstance(inner, Sequence) and isinstance(added, Sequence):
+                inner.items += [self._under(item) for item in added.items[:MAX_ITEMS]]
+                del inner.items[MAX_ITEMS:]
+                return
+            if isinstance(inner, Mapping) and isinstance(added, Mapping):
+                inner.entries.update(
+                    {
+                        key: (place, self._under(item))
+                        for key, (place, item) in added.entries.items()
+                    }
+                )
+                return
+            self._scopes[-1][node.target.id] = self.combined(node, node.op, old, value)
+        elif isinstance(node.target, ast.Attribute | ast.Subscript):
+            receiver = self.evaluate(node.target.value)
+            self._note(node.target, receiver, value, node)
+
+    def _loop(self, node: ast.For | ast.AsyncFor) -> None:
+        over = usual(self.evaluate(node.iter))
+        value: Value = Value(node.iter)
+        if isinstance(over, Sequence) and 0 < len(over.items) <= 16:
+            value = Either(node.iter, [(item, "") for item in over.items])
+        elif not isinstance(over, Sequence):
+            value = Member(node.iter, over, "[]")
+        self._assign(node.target, value, node)
+        self._block(node.body)
+        self._block(node.orelse)
+
+    # Branches
+
+    def _if(self, node: ast.If) -> None:
+        state = truth(self.evaluate(node.test))
+        if state is False and self._is_open_choice(node.test):
+            state = None
+        words = "" if state is None else self.condition_of(node.test)
+        before = dict(self._scopes[-1])
+        self._branch(node.body, words if state is False else "")
+        taken = dict(self._scopes[-1])
+        self._scopes[-1].clear()
+        self._scopes[-1].update(before)
+        self._branch(node.orelse, words if state is True else "")
+        self._merge(before, taken, words, state)
+        if state is True and _leaves(node.body):
+            self._hangs_on.append(words)  # what follows is not reached
+
+    def _branch(self, body: list[ast.stmt], words: str) -> None:
+        self._hangs_on.append(words)
+        self._block(body)
+        self._hangs_on.pop()
+
+    def _merge(
+        self, before: dict[str, Value], taken: dict[str, Value], words: str, state: bool | None
+    ) -> None:
+        scope = self._scopes[-1]
+        for name, value in taken.items():
+            other = scope.get(name)
+            if other is value:
+                continue
+            options = [(value, words if state is False else "")]
+            if other is not None:
+                options.append((other, words if state is True else ""))
+            elif name in before:
+                continue
+            scope[name] = (
+                Either(value.node, options) if len(options) > 1 or options[0][1] else value
+            )
+
+    def _is_open_choice(self, test: ast.expr) -> bool:
+        """Whether a test is one of several on one subject of which the defaults pass none."""
+        subject = _subject(test)
+        if not subject:
+            return False
+        tests = self._choices[-1].get(subject, [])
+        return len(tests) > 1 and not any(truth(self.evaluate(other)) for other in tests)
+
+    def _match(self, node: ast.Match) -> None:
+        subject = plain(self.evaluate(node.subject))
+        patterns = [_literals(case.pattern) for case in node.cases]
+        chosen = next((i for i, words in enumerate(patterns) if subject in words), None)
+        for index, case in enumerate(node.cases):
+            words = self.condition_of(node.subject) if chosen not in {None, index} else ""
+            self._branch(case.body, words)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _literals(pattern: ast.pattern) -> list[object]:
+    if isinstance(pattern, ast.MatchOr):
+        return [word for item in pattern.patterns for word in _literals(item)]
+    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant):
+        return [pattern.value.value]
+    return []
+
+
+def _subject(test: ast.expr) -> str:
+    """What a choice by a literal is on: `mode == "int4"`, `"int8" in name`; "" for other tests."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        one, other = test.left, test.comparators[0]
+        if isinstance(test.ops[0], ast.In) and isinstance(one, ast.Constant):
+            one, other = other, one
+        literal = isinstance(other, ast.Constant) and isinstance(other.value, str | int)
+        literal = literal or isinstance(other, ast.Tuple | ast.List | ast.Set)
+        if literal and isinstance(test.ops[0], ast.Eq | ast.In):
+            return ast.dump(one)
+    called = test.func if isinstance(test, ast.Call) else None
+    if isinstance(called, ast.Attribute) and called.attr in {"startswith", "endswith"}:
+        return ast.dump(called.value)
+    return ""
+
+
+def _choices(body: list[ast.stmt]) -> dict[str, list[ast.expr]]:
+    """Subjects of choices in a body, and the tests on each."""
+    found: dict[str, list[ast.expr]] = {}
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if isinstance(node, ast.If):
+            subject = _subject(node.test)
+            if subject:
+                found.setdefault(subject, []).append(node.test)
+        if isinstance(node, ast.stmt | ast.ExceptHandler):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _call_sites(known: Survey) -> dict[str, list[ast.Call]]:
+    """Calls of names that are functions of the file."""
+    functions = {node.name for node in known.functions}
+    found: dict[str, list[ast.Call]] = {}
+    for node in known.calls:
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name in functions:
+            found.setdefault(name, []).append(node)
+    return found

@@ -1,0 +1,99 @@
+"""Levers made by hand rather than by a library: students, drafts, and code on tensors."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from advisor.readers.options import Setting
+from advisor.readers.python.calls import File, Found
+from advisor.readers.python.flow import Seen
+from advisor.readers.python.survey import Survey
+from advisor.readers.python.tensors import Scope
+from advisor.readers.python.values import Made, text_of
+from advisor.source import Source
+
+BY_HAND: Final = re.compile(
+    r"mask|\.zero_\(|\]\s*=\s*0\b|svd|layers?\b|\.h\b|blocks?\b|experts\b|\.round\(|past_key|cache|index_select|weight"
+)
+"""What a function says that works on tensors in one of the known ways."""
+_STUDENT: Final = re.compile(r"^student(?:_model)?$")
+_TEACHER: Final = re.compile(r"^teacher(?:_model)?$")
+_DRAFT: Final = re.compile(r"^(?:draft|drafter|assistant)(?:_(?:model|lm))?$")
+_LOADS: Final = re.compile(r"load|from_pretrained|build", re.IGNORECASE)
+_OWN_DRAFTS: Final = frozenset({"eagenerate", "medusa_generate"})
+
+
+def idioms(
+    tree: ast.Module, known: Survey, seen: Seen, file: File, source: Source
+) -> Iterator[Found]:
+    """What a file sets up without a library's help."""
+    yield from _students(seen, file)
+    yield from _drafts(seen, file)
+    if BY_HAND.search(source.text) is None:
+        return
+    constants = _constants(tree.body)
+    yield from Scope(tree.body, constants).found()
+    for node in known.functions:
+        end = node.end_lineno or node.lineno
+        start, stop = source.offset(node.lineno, 1), source.offset(end + 1, 1)
+        if BY_HAND.search(source.text, start, max(stop, start + 1)) is not None:
+            yield from Scope(node.body, {**constants, **_defaults(node)}).found()
+
+
+def _constants(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """Names of a body that are assigned, and what."""
+    return {
+        node.targets[0].id: node.value
+        for node in body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+
+
+def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """Parameters and their defaults."""
+    spec = node.args
+    names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    found = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
+    pairs = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    return {**found, **{arg.arg: value for arg, value in pairs if value is not None}}
+
+
+def _students(seen: Seen, file: File) -> Iterator[Found]:
+    """A student loaded beside its teacher."""
+    loaded: dict[str, Made] = {}
+    for made, _ in seen.calls:
+        name = _assigned_name(made, file)
+        if name:
+            loaded.setdefault(name, made)
+    student = next((made for name, made in loaded.items() if _STUDENT.match(name)), None)
+    if student is None or not any(_TEACHER.match(name) for name in loaded):
+        return
+    first = student.args[0] if student.args else None
+    named = next((value for key, (_, value) in student.keywords.items() if "model" in key), first)
+    model = text_of(named) if named is not None else None
+    yield Found(Setting("distill", {"model": model or "unknown"}), student.node, call=student)
+
+
+def _drafts(seen: Seen, file: File) -> Iterator[Found]:
+    """A draft model that is loaded by hand and that no option of a library takes."""
+    if file.names & _OWN_DRAFTS:
+        return
+    for made, hangs_on in seen.calls:
+        if not _DRAFT.match(_assigned_name(made, file)):
+            continue
+        if not _LOADS.search(made.name.rpartition(".")[2]):
+            continue
+        taken = any(
+            name in by.keywords
+            for by in made.used_by
+            for name in ("assistant_model", "draft_model")
+        )
+        if not taken:
+            yield Found(Setting("speculate", {}), made.node, hangs_on)
+
+
+def _assigned_name(made: Made, file: File) -> str:
+    return file.assigned.get(id(made.node), "")

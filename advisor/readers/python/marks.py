@@ -1,0 +1,125 @@
+"""Which scripts are worth parsing: a search of their bytes before any decoding.
+
+A script calls a library only where it imports it, so the words that are searched are those of the
+rows of the libraries it imports, and those of levers made by hand. Words that many calls share
+(`from_pretrained`, `convert`) count beside what makes them a lever.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+_IMPORTS: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_CALLED: Final = re.compile(rb"([A-Za-z_]\w*)\(")
+_ENGINES: Final = (
+    b"vllm", b"sglang", b"trtllm", b"text-generation", b"llama-", b"lmdeploy", b"VLLM_",
+    b"NUM_SHARD", b"OLLAMA_", b"SGLANG_",
+)  # fmt: skip
+_TENSORS: Final = frozenset({b"torch", b"mlx", b"tensorflow", b"jax"})
+_BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
+    {
+        "from_pretrained": re.compile(
+            rb"quantization_config|load_in_|attn_implementation|tp_plan|offload_folder|max_memory"
+            rb"|device_map|use_flash_attention|GPTQ|AWQ|[Aa]wq|gptq|int[48]|[48]-?bits?\b|[Ff][Pp]8"
+        ),
+        "generate": re.compile(
+            rb"assistant_model|prompt_lookup|cache_implementation|use_cache\s*=|early_exit|kv_bits"
+        ),
+        "pipeline": re.compile(rb"batch_size|quantization|load_in_|attn_impl|torch_dtype"),
+        "compile": re.compile(rb"torch\.compile|import compile|mx\.compile"),
+        "scaled_dot_product_attention": re.compile(rb"from_pretrained"),
+        "convert": re.compile(rb"quantization\s*=|quantization\.convert|import convert\b|q_bits"),
+        "apply": re.compile(rb"prune\.\w+\.apply"),
+        "quantize": re.compile(rb"quant_config|quantize_config|weights\s*=|mtq\.|bits\s*="),
+        "load": re.compile(rb"(?i:int[48]|[48]-?bits?\b|fp8|awq|gptq)"),
+        "run": re.compile(rb"[\"']passes[\"']"),
+        "prune": re.compile(rb"mtp\.prune|mcore_minitron|fastnas|gradnas|ratio\s*="),
+        "Model": re.compile(rb"NUM_SHARD|QUANTIZE|SM_NUM_GPUS"),
+        "to_sparse": re.compile(rb"\.to_sparse\("),
+        "load_tp": re.compile(rb"\.load_tp\("),
+    }
+)
+"""Last words of rows that many calls share, and what must stand in the file too."""
+_BY_HAND: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # Each begins with a literal, which is what makes a search fast.
+        rb"weight(?:\.data)?(?:\.(?:mul_|masked_fill_)\(|\s*\*=)",
+        rb"weight(?:\.data)?\[[^\n]{1,80}\](?:\.data)?(?:\.zero_\(|\.fill_\(0|\s*=\s*0)",
+        rb"weight(?:\.data)?\s*=[^\n]{0,60}(?:mask|where|index_select|round\()",
+        rb"weight(?:\.data)?\s*=[^\n]{0,60}weight(?:\.data)?\[",
+        rb"W\[[^\n]{1,40}\]\s*=\s*0",
+        rb"w\[[^\n]{1,40}\]\s*=\s*0",
+        rb"mask\[[^\n]{1,40}(?:None|\]\s*=\s*0)",
+        rb"svd(?:_lowrank|s)?\(",
+        rb"layers?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+        rb"\.h\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+        rb"blocks?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+        rb"experts\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+        rb"del [^\n]{1,60}(?:layers?|\.h|blocks)\[",
+        rb"layers?\.pop\(",
+        rb"student\w*\s*=",
+        rb"draft\w*\s*=[^\n]*(?:load|from_pretrained|build)",
+        rb"assistant\w*\s*=[^\n]*(?:load|from_pretrained|build)",
+        rb"sliding_window\s*=\s*\d",
+        rb"past_key_values\s*=[^\n]*\[[^\n]*-",
+    )
+)
+_COMMANDS: Final = re.compile(
+    rb"vllm[\"', ]+serve|vllm\.entrypoints|sglang\.launch_server|trtllm-(?:serve|build|llmapi)"
+    rb"|text-generation-(?:launcher|inference)|llama-(?:server|cli|bench|quantize)"
+    rb"|lmdeploy[\"', ]+serve"
+    rb"|VLLM_[A-Z_]{4}|NUM_SHARD|OLLAMA_|SGLANG_[A-Z]"
+)
+
+
+class _Words(NamedTuple):
+    """What is searched for one library."""
+
+    plain: frozenset[bytes]
+    beside: frozenset[str]
+
+
+def worth_reading(data: bytes) -> bool:
+    """Whether a script's bytes may hold a call, a command or an idiom that sets up a lever."""
+    if any(word in data for word in _ENGINES) and _COMMANDS.search(data) is not None:
+        return True
+    roots = set(_IMPORTS.findall(data))
+    words = _words()
+    known = [words[root] for root in roots & words.keys()]
+    if roots & _TENSORS:
+        if any(pattern.search(data) is not None for pattern in _BY_HAND):
+            return True
+        known.append(words[b"."])
+    called = set(_CALLED.findall(data))
+    return any(
+        not one.plain.isdisjoint(called)
+        or any(word.encode() in called and _BESIDE[word].search(data) for word in one.beside)
+        for one in (*known, words[b"*"])
+    )
+
+
+@lru_cache(maxsize=1)
+def _words() -> Mapping[bytes, _Words]:
+    """By library, the words of its rows; "." for methods of anything, "*" for names of no one."""
+    from advisor.readers.python import tables  # noqa: PLC0415 - only scripts need them
+
+    plain: dict[bytes, set[bytes]] = {b".": set(), b"*": set()}
+    beside: dict[bytes, set[str]] = {}
+    for key in tables.calls():
+        root, _, name = key.partition(":") if ":" in key else (".", "", key.lstrip("."))
+        last = name.rpartition(".")[2]
+        if last in _BESIDE:
+            beside.setdefault(root.encode(), set()).add(last)
+        elif last not in {"()", ""}:
+            plain.setdefault(root.encode(), set()).add(last.encode())
+    return MappingProxyType(
+        {
+            root: _Words(frozenset(plain.get(root, ())), frozenset(beside.get(root, ())))
+            for root in (*plain, *beside)
+        }
+    )

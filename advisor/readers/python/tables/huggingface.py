@@ -1,0 +1,412 @@
+"""transformers, accelerate, bitsandbytes, optimum, peft and quantizers that load through them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from collections.abc import Mapping as Mapping_
+from types import MappingProxyType
+from typing import Final
+
+from advisor.readers.options import OPEN, Fact, Setting, named_precision
+from advisor.readers.options.values import switch_of, whole_of
+from advisor.readers.python.calls import (
+    ABSENT,
+    AUTO,
+    Call,
+    Found,
+    Rows,
+    Rule,
+    by_bits,
+    by_word,
+    every,
+    format_named,
+    model_fact,
+    options,
+    pruned,
+    quantized,
+    read,
+    sets,
+    sets_if,
+)
+from advisor.readers.python.values import Made, Mapping, plain, symbol_of, usual
+
+_ATTENDING: Final = ("Model", "For", "Pipeline", "LLM")
+
+
+def _bits_and_bytes(call: Call) -> Iterator[Found]:
+    for name, form in (("load_in_4bit", "nf4"), ("load_in_8bit", "int8-bnb")):
+        given = call.plain(name)
+        if given is not ABSENT and switch_of(given) is not False:
+            double = call.plain("bnb_4bit_use_double_quant") is True
+            fields = {"weights": "nf4-dq" if double and form == "nf4" else form}
+            condition = "the switch, which is left open" if given is OPEN else ""
+            yield call.found(Setting("quantize", fields), name, condition=condition)
+            return
+
+
+def _load(call: Call) -> Iterator[Found]:
+    """`X.from_pretrained`: only of models; tokenizers and configs have names too."""
+    owner = call.made.name.split(".")[-2] if "." in call.made.name else ""
+    if not any(word in owner for word in _ATTENDING) or "Tokenizer" in owner:
+        return
+    if call.has("gguf_file"):
+        yield from _expanded(call)
+        return
+    if call.made.name.partition(".")[0] in _OWN_WIDTHS:
+        yield from _own_widths(call)
+    engine = "openvino" if owner.startswith("OV") else "transformers"
+    yield from options(engine, "model", within=("model_kwargs",))(call)
+    layers = call.plain("num_hidden_layers")
+    if isinstance(layers, int) and layers > 0:
+        fields = {"pattern": "layers", "storage": "removed", "kept": layers}
+        yield call.found(Setting("prune", fields), "num_hidden_layers")
+    if call.has("load_in_low_bit"):
+        yield from by_word("load_in_low_bit")(call)
+    ov_config = call.value("ov_config")
+    if ov_config is not None:
+        yield from _ov_config(call, "ov_config")
+
+
+_OWN_WIDTHS: Final = frozenset({"ipex_llm", "bigdl", "intel_extension_for_transformers"})
+
+
+def _own_widths(call: Call) -> Iterator[Found]:
+    """`load_in_4bit` of libraries that are not bitsandbytes."""
+    for name, form in (("load_in_4bit", "int4"), ("load_in_8bit", "int8")):
+        if name in call.made.keywords:
+            given = call.made.keywords.pop(name)
+            if switch_of(plain(given[1])) is not False:
+                yield Found(Setting("quantize", {"weights": form}), given[0], call.hangs_on)
+
+
+def _expanded(call: Call) -> Iterator[Found]:
+    """`gguf_file`: transformers expands what is packed when it loads it."""
+    name = call.plain("gguf_file")
+    form = named_precision(name).weights if isinstance(name, str) else None
+    yield call.found(Setting("quantize", {"weights": form or AUTO, "packed": False}), "gguf_file")
+
+
+def _half(call: Call) -> Iterator[Found]:
+    """`model.half()` of a model that is loaded in 32 bits, as old transformers load them."""
+    made = call.made.receiver
+    inner = usual(made) if made is not None else None
+    loaded = isinstance(inner, Made) and inner.name.endswith("from_pretrained")
+    if not isinstance(inner, Made) or not loaded or "Model" not in inner.name:
+        return
+    if not {"torch_dtype", "dtype", "quantization_config"} & set(inner.keywords):
+        yield call.found(Fact("dtype", "fp32"))
+        yield call.found(Setting("quantize", {"weights": "fp16"}))
+
+
+def _sinks(call: Call) -> Iterator[Found]:
+    """Attention sinks: the first tokens and a window of the last."""
+    sizes = [
+        whole_of(call.plain(*names, position=place))
+        for names, place in (
+            (("attention_sink_window_size", "recent_size", "window_length"), 2),
+            (("attention_sink_size", "start_size", "num_sink_tokens"), 1),
+        )
+    ]
+    kept = (sizes[0] or 0) + (sizes[1] or 0) if sizes[0] else None
+    fields: dict[str, object] = {"pattern": "kv_tokens"} | ({"kept": kept} if kept else {})
+    yield call.found(Setting("prune", fields))
+
+
+def _bits_and_bytes_mode(call: Call) -> Iterator[Found]:
+    """Lightning's plugin: "nf4", "nf4-dq", "fp4", "int8", "int8-training"."""
+    mode = str(call.plain("mode", position=0))
+    form = "int8-bnb" if mode.startswith("int8") else "nf4-dq" if mode.endswith("dq") else "nf4"
+    yield call.found(Setting("quantize", {"weights": form}), "mode")
+
+
+def _layer_by_layer(call: Call) -> Iterator[Found]:
+    """AirLLM: each layer is read from disk when its turn comes."""
+    yield call.found(Setting("offload", {"weights": "unknown", "to": "nvme"}))
+    yield from model_fact("pretrained_model_name_or_path")(call)
+    bits = {"4bit": "nf4", "8bit": "int8-bnb"}.get(str(call.plain("compression")))
+    if bits:
+        yield call.found(Setting("quantize", {"weights": bits}), "compression")
+
+
+def _zero_inference(call: Call) -> Iterator[Found]:
+    """ZeRO stage 3 with parameters on the host or NVMe."""
+    given = call.plain("config", "config_params", "config_file_or_dict", position=0)
+    zero = given.get("zero_optimization") if isinstance(given, dict) else None
+    away = zero.get("offload_param") if isinstance(zero, dict) else None
+    device = away.get("device") if isinstance(away, dict) else None
+    if device in {"cpu", "nvme"}:
+        fields = {"weights": "unknown", "to": "nvme" if device == "nvme" else "host"}
+        yield call.found(Setting("offload", fields), "config", "config_params")
+
+
+def _ov_config(call: Call, name: str) -> Iterator[Found]:
+    """OpenVINO's properties: KV_CACHE_PRECISION."""
+    given = call.value(name)
+    inner = usual(given) if given is not None else None
+    if not isinstance(inner, Mapping):
+        return
+    for key, (place, value) in inner.entries.items():
+        if key.upper().endswith("KV_CACHE_PRECISION"):
+            yield from read("openvino", "kv_cache_precision", place, value, call.hangs_on)
+
+
+def _awq_config(call: Call) -> Iterator[Found]:
+    yield from by_bits(4, group=128, symmetric=False)(call)
+    if call.plain("do_fuse") is True or call.plain("fuse_layers") is True:
+        yield call.found(Setting("fuse", {"mode": "layers"}), "do_fuse", "fuse_layers")
+
+
+def _awq_load(call: Call) -> Iterator[Found]:
+    yield from by_bits(4, group=128, symmetric=False)(call)
+    yield from model_fact("quant_path", "model_path")(call)
+    if call.plain("fuse_layers") is not False:
+        yield call.found(Setting("fuse", {"mode": "layers"}), "fuse_layers")
+    batch = call.plain("batch_size", "max_batch_size")
+    if batch == 1:
+        yield call.found(Fact("batch_limit", 1))
+
+
+def _fused(call: Call) -> Iterator[Found]:
+    if call.plain("fuse_layers") is True:
+        yield call.found(Setting("fuse", {"mode": "layers"}), "fuse_layers")
+
+
+def _quant_config_argument(call: Call) -> Iterator[Found]:
+    """`model.quantize(tokenizer, quant_config={"w_bit": 4, "q_group_size": 128})`."""
+    inner = usual(call.value("quant_config", "quantize_config", position=1) or call.made)
+    if isinstance(inner, Mapping) and inner.entries:
+        made = type(call.made)(inner.node, "", [], dict(inner.entries))
+        yield from by_bits(4, group=128, symmetric=False)(Call(made, call.hangs_on, call.file))
+
+
+def _torchao_config(call: Call) -> Iterator[Found]:
+    """TorchAoConfig("int4_weight_only", group_size=128), or a config object with its own row."""
+    given = call.plain("quant_type", position=0)
+    if isinstance(given, str):
+        form = format_named(given) or ("fp8" if "float8" in given else AUTO)
+        if given.startswith("int8_dynamic_activation_int4"):
+            form = "int4"
+        elif given.startswith("int8_"):
+            form = "int8"
+        elif given == "autoquant":
+            form = AUTO
+        yield call.found(Setting("quantize", {"weights": form}))
+
+
+def _quanto(call: Call) -> Iterator[Found]:
+    yield from by_word("weights", default="int8")(call)
+
+
+def _device_map(call: Call) -> Iterator[Found]:
+    yield from options("transformers")(call)
+
+
+def _pipeline(call: Call) -> Iterator[Found]:
+    yield from options("transformers", "task", "model", within=("model_kwargs",))(call)
+    yield from _batch(call)
+
+
+def _batch(call: Call) -> Iterator[Found]:
+    """Sequences of one call of a pipeline."""
+    given = call.plain("batch_size")
+    number = whole_of(given) if given is not ABSENT else 1
+    if number is None:
+        yield call.found(Setting("batch", {"batch": "unknown"}), "batch_size")
+    elif number > 1:
+        yield call.found(Setting("batch", {"batch": number}), "batch_size")
+
+
+def _piped(call: Call) -> Iterator[Found]:
+    """A pipeline called: `pipe(prompts, batch_size=16)`."""
+    maker = symbol_of(call.made.receiver) if call.made.receiver is not None else ""
+    if maker.endswith((".pipeline", "TextGenerationPipeline")):
+        yield from _batch(call)
+        yield from options("transformers")(call)
+
+
+def _generate(call: Call) -> Iterator[Found]:
+    """`model.generate(...)`: transformers' keywords."""
+    yield from options("transformers")(call)
+    place, _ = call.made.keywords.get("past_key_values", (None, None))
+    given = getattr(place, "value", None)
+    if isinstance(given, ast.Call) and ast.unparse(given.func).endswith("deepcopy"):
+        yield call.found(Setting("prefix_cache"), "past_key_values")
+
+
+def _window(*names: str) -> Rule:
+    """A cache that keeps the last tokens."""
+
+    def rule(call: Call) -> Iterator[Found]:
+        kept = whole_of(call.plain(*names, position=0))
+        fields: dict[str, object] = {"pattern": "kv_tokens"} | ({"kept": kept} if kept else {})
+        yield call.found(Setting("prune", fields), *names)
+
+    return rule
+
+
+def _heads(call: Call) -> Iterator[Found]:
+    fields: dict[str, object] = {"pattern": "heads", "storage": "removed"}
+    given = call.plain("heads_to_prune", position=0)
+    if isinstance(given, dict | list):
+        listed = given.values() if isinstance(given, dict) else [given]
+        count = sum(len(heads) for heads in listed if isinstance(heads, list))
+        if not given:
+            return
+        fields |= {"dropped": count} if count else {}
+    yield call.found(Setting("prune", fields))
+
+
+def _fewer_kv_heads(family: str) -> Rule:
+    """A config written by hand: KV heads fewer than heads, and a model inline."""
+
+    def rule(call: Call) -> Iterator[Found]:
+        heads = call.plain("num_attention_heads")
+        kv_heads = call.plain("num_key_value_heads")
+        if isinstance(kv_heads, int) and isinstance(heads, int) and 0 < kv_heads < heads:
+            stated = {
+                name: value
+                for name in (*_SHAPE, "head_dim", "max_position_embeddings")
+                if isinstance(value := call.plain(name), int)
+            }
+            config = {"model_type": family, **_SHAPE, **_SHAPES[family], **stated,
+                      "num_key_value_heads": heads}  # fmt: skip
+            yield call.found(Fact("inline_model", config))
+            kind = {"variant": "mqa"} if kv_heads == 1 else {"variant": "gqa", "kv_heads": kv_heads}
+            yield call.found(Setting("attention", kind), "num_key_value_heads")
+
+    return rule
+
+
+# What the config classes hold where a call says nothing.
+_SHAPE: Final = {
+    "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+    "num_attention_heads": 32, "vocab_size": 32000,
+}  # fmt: skip
+_SHAPES: Final[Mapping_[str, Mapping_[str, int]]] = MappingProxyType(
+    {
+        "llama": {},
+        "mistral": {"intermediate_size": 14336},
+        "qwen2": {"intermediate_size": 22016, "vocab_size": 151936},
+        "qwen3": {"intermediate_size": 22016, "vocab_size": 151936, "head_dim": 128},
+    }
+)
+
+CALLS: Final[Rows] = MappingProxyType(
+    {
+        "transformers:BitsAndBytesConfig": _bits_and_bytes,
+        "accelerate:BnbQuantizationConfig": _bits_and_bytes,
+        "diffusers:BitsAndBytesConfig": _bits_and_bytes,
+        "transformers:GPTQConfig": by_bits(4, group=128, symmetric=False, position=0),
+        "transformers:AwqConfig": _awq_config,
+        "transformers:AWQConfig": _awq_config,
+        "transformers:HqqConfig": by_bits(4, group=64, symmetric=False),
+        "transformers:QuantoConfig": _quanto,
+        "transformers:EetqConfig": quantized("int8"),
+        "transformers:FbgemmFp8Config": quantized("fp8-channel"),
+        "transformers:FineGrainedFP8Config": quantized("fp8-block128"),
+        "transformers:CompressedTensorsConfig": quantized(AUTO),
+        "transformers:AqlmConfig": by_bits(2, names=("nbits_per_codebook_group",)),
+        "transformers:VptqConfig": quantized(AUTO),
+        "transformers:HiggsConfig": by_bits(4),
+        "transformers:SpQRConfig": by_bits(3),
+        "transformers:BitNetQuantConfig": quantized("ternary"),
+        "transformers:BitNetConfig": quantized("ternary"),
+        "transformers:Mxfp4Config": quantized("mxfp4"),
+        "transformers:FPQuantConfig": quantized("mxfp4"),
+        "transformers:AutoRoundConfig": by_bits(4),
+        "transformers:QuarkConfig": quantized(AUTO),
+        "transformers:TorchAoConfig": _torchao_config,
+        "transformers:from_pretrained": _load,
+        "optimum:from_pretrained": _load,
+        "ipex_llm:from_pretrained": _load,
+        "bigdl:from_pretrained": _load,
+        "intel_extension_for_transformers:from_pretrained": _load,
+        "unsloth:from_pretrained": every(_bits_and_bytes, model_fact("model_name")),
+        ".half": _half,
+        "transformers:prune_linear_layer": pruned("heads", storage="removed"),
+        "lightning:BitsandbytesPrecision": _bits_and_bytes_mode,
+        "intel_extension_for_pytorch:get_weight_only_quant_qconfig_mapping": by_word(
+            "weight_dtype", default="int8"
+        ),
+        "optimum:GPTQQuantizer": by_bits(4, group=128, symmetric=False, position=0),
+        "airllm:from_pretrained": _layer_by_layer,
+        "transformers:HfDeepSpeedConfig": _zero_inference,
+        "deepspeed:initialize": _zero_inference,
+        "*:StartRecentKVCache": _sinks,
+        "*:real_quantize_model_weight": by_bits(4, group=128, symmetric=False, position=1),
+        "*:pseudo_quantize_model_weight": by_bits(4, group=128, position=1, packed=False),
+        "attention_sinks:from_pretrained": every(
+            _sinks, model_fact("pretrained_model_name_or_path")
+        ),
+        "*:enable_streaming_llm": _sinks,
+        "ctransformers:from_pretrained": every(
+            options("llamacpp"), model_fact("model_file", position=None)
+        ),
+        "transformers:pipeline": _pipeline,
+        "transformers:TextGenerationPipeline": _pipeline,
+        "()": _piped,
+        ".generate": _generate,
+        "transformers:GenerationConfig": _generate,
+        "transformers:QuantizedCacheConfig": sets("quantize", kv_cache=AUTO, in_kernel=False),
+        "transformers:QuantizedCache": sets("quantize", kv_cache=AUTO, in_kernel=False),
+        "transformers:QuantoQuantizedCache": sets("quantize", kv_cache=AUTO, in_kernel=False),
+        "transformers:HQQQuantizedCache": sets("quantize", kv_cache=AUTO, in_kernel=False),
+        "transformers:StaticCache": sets("cuda_graphs"),
+        "transformers:HybridCache": sets("cuda_graphs"),
+        "transformers:OffloadedCache": sets("offload", kv_cache="unknown"),
+        "transformers:OffloadedStaticCache": sets("offload", kv_cache="unknown"),
+        "transformers:SinkCache": _window("window_length"),
+        "transformers:SlidingWindowCache": _window("sliding_window"),
+        ".to_bettertransformer": sets("attention_kernel", name="BetterTransformer"),
+        "optimum:BetterTransformer.transform": sets("attention_kernel", name="BetterTransformer"),
+        ".prune_heads": _heads,
+        ".load_tp": sets("tensor_parallel", size="all"),
+        "transformers:LlamaConfig": _fewer_kv_heads("llama"),
+        "transformers:MistralConfig": _fewer_kv_heads("mistral"),
+        "transformers:Qwen2Config": _fewer_kv_heads("qwen2"),
+        "transformers:Qwen3Config": _fewer_kv_heads("qwen3"),
+        # accelerate
+        "accelerate:cpu_offload": sets("offload", weights="unknown"),
+        "accelerate:cpu_offload_with_hook": sets("offload", weights="unknown"),
+        "accelerate:disk_offload": sets("offload", weights="unknown", to="nvme"),
+        "accelerate:load_checkpoint_and_dispatch": _device_map,
+        "accelerate:dispatch_model": _device_map,
+        # bitsandbytes
+        "bitsandbytes:Linear8bitLt": quantized("int8-bnb"),
+        "bitsandbytes:Linear4bit": quantized("nf4"),
+        "bitsandbytes:LinearNF4": quantized("nf4"),
+        "bitsandbytes:LinearFP4": quantized("nf4"),
+        # AutoAWQ, AutoGPTQ, GPTQModel, HQQ, AutoRound, quanto, EETQ, AQLM
+        "awq:AutoAWQForCausalLM.from_quantized": _awq_load,
+        "awq:AutoAWQForCausalLM.from_pretrained": model_fact("model_path"),
+        ".quantize": _quant_config_argument,
+        "auto_gptq:BaseQuantizeConfig": by_bits(4, group=128, symmetric=False),
+        "auto_gptq:from_quantized": every(
+            by_bits(4, group=128, symmetric=False), _fused, model_fact("model_name_or_path")
+        ),
+        "gptqmodel:QuantizeConfig": by_bits(4, group=128, symmetric=False, position=0),
+        "gptqmodel:GPTQModel.load": model_fact("model_id_or_path"),
+        "hqq:BaseQuantizeConfig": by_bits(4, group=64, symmetric=False),
+        "hqq:AutoHQQHFModel.from_quantized": by_bits(4, group=64, symmetric=False),
+        "auto_round:AutoRound": by_bits(4, words=("scheme",)),
+        "auto_round:AutoRoundConfig": by_bits(4, words=("scheme",)),
+        "optimum:quantize": _quanto,
+        "quanto:quantize": _quanto,
+        "optimum:QuantizedModelForCausalLM.quantize": _quanto,
+        "eetq:eet_quantize": quantized("int8"),
+        "eetq:EETQCausalLM": quantized("int8"),
+        "intel_extension_for_transformers:WeightOnlyQuantConfig": by_bits(
+            4, words=("weight_dtype",)
+        ),
+        "intel_extension_for_transformers:RtnConfig": by_bits(4, words=("weight_dtype",)),
+        "ipex_llm:optimize_model": by_word("low_bit", default="int4"),
+        "bigdl:optimize_model": by_word("low_bit", default="int4"),
+        # fused kernels
+        "liger_kernel:apply_liger_kernel_to_llama": sets("fuse", mode="Liger"),
+        "liger_kernel:AutoLigerKernelForCausalLM.from_pretrained": sets("fuse", mode="Liger"),
+    }
+)
+"""Rows."""
+
+__all__ = ["CALLS", "sets_if"]

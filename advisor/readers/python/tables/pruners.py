@@ -1,0 +1,114 @@
+"""Libraries that prune: Torch-Pruning, NNI, LLM-Pruner, kvpress, TensorFlow's toolkit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Final
+
+from advisor.readers.options import Setting
+from advisor.readers.python.calls import ABSENT, Call, Found, Rows, Rule, pruned, sets
+from advisor.readers.python.values import usual
+
+_REMOVED: Final = pruned("channels", "pruning_ratio", "ch_sparsity", storage="removed")
+
+
+def _nni(pattern: str) -> Rule:
+    """NNI's pruners mask; only ModelSpeedup takes out."""
+
+    def rule(call: Call) -> Iterator[Found]:
+        stored = (
+            "removed"
+            if pattern != "unstructured" and "ModelSpeedup" in call.file.names
+            else ("masked" if pattern != "unstructured" else "dense")
+        )
+        listed = call.plain("config_list", position=1)
+        first = listed[0] if isinstance(listed, list) and listed else None
+        share = (
+            first.get("sparsity", first.get("sparse_ratio")) if isinstance(first, dict) else None
+        )
+        known = isinstance(share, float) and 0 < share <= 1
+        fields = {"pattern": pattern, "storage": stored, "sparsity": share if known else "unknown"}
+        value = call.value("config_list", position=1)
+        place = usual(value).node if value is not None else call.made.node
+        yield call.found(Setting("prune", fields))._replace(node=place)
+
+    return rule
+
+
+def _press(call: Call) -> Iterator[Found]:
+    """A kvpress press: the part of the cache that goes."""
+    given = call.plain("compression_ratio", position=0)
+    if given == 0 or (given is ABSENT and call.made.keywords):
+        return
+    share = given if isinstance(given, float) and 0 < given < 1 else "unknown"
+    yield call.found(Setting("prune", {"pattern": "kv_tokens", "sparsity": share}))
+
+
+def _of_numbers(call: Call) -> Iterator[Found]:
+    """Wanda's and SparseGPT's scripts: prune_n of prune_m, 0 of 0 for single weights."""
+    n, m = call.plain("prune_n", "prunen"), call.plain("prune_m", "prunem")
+    if isinstance(n, int) and isinstance(m, int) and n:
+        yield call.found(Setting("prune", {"pattern": "2:4", "storage": "dense"}))
+        return
+    fields = {"pattern": "unstructured", "storage": "dense", "sparsity": "unknown"}
+    yield call.found(Setting("prune", fields))
+
+
+def _deepsparse(call: Call) -> Iterator[Found]:
+    """DeepSparse reads compressed sparse weights on CPUs; the share stands in the model's name."""
+    name = call.plain("model", "model_path", position=0)
+    match = re.search(r"pruned-?(\d\d)", name) if isinstance(name, str) else None
+    if match is not None:
+        fields = {"pattern": "unstructured", "storage": "bitmap", "sparsity": int(match[1]) / 100}
+        yield call.found(Setting("prune", fields), "model", "model_path")
+        if "quant" in str(name):
+            yield call.found(Setting("quantize", {"weights": "int8"}), "model", "model_path")
+
+
+_PRESSES: Final = (
+    "ExpectedAttentionPress", "KnormPress", "SnapKVPress", "StreamingLLMPress", "TOVAPress",
+    "RandomPress", "ObservedAttentionPress", "PyramidKVPress", "FinchPress", "KeyDiffPress",
+    "LagKVPress", "CURPress", "QFilterPress", "KVzipPress", "ThinKPress", "SimLayerKVPress",
+)  # fmt: skip
+
+CALLS: Final[Rows] = MappingProxyType(
+    {
+        **{
+            f"torch_pruning:{name}": _REMOVED
+            for name in ("MetaPruner", "MagnitudePruner", "BNScalePruner", "GroupNormPruner",
+                         "BasePruner", "GrowingRegPruner", "GroupTaylorPruner", "TaylorPruner",
+                         "HessianPruner", "RandomPruner")
+        },
+        **{f"LLMPruner:{name}": _REMOVED for name in ("MetaPruner", "TaylorPruner")},
+        **{
+            f"nni:{name}": _nni(pattern)
+            for name, pattern in {
+                "LevelPruner": "unstructured", "MovementPruner": "unstructured",
+                "AGPPruner": "unstructured", "L1NormPruner": "channels",
+                "L2NormPruner": "channels", "FPGMPruner": "channels", "SlimPruner": "channels",
+                "TaylorFOWeightPruner": "channels", "LinearPruner": "channels",
+                "TransformerHeadPruner": "heads",
+            }.items()
+        },
+        **{f"kvpress:{name}": _press for name in _PRESSES},
+        "tensorflow_model_optimization:prune_low_magnitude": pruned("unstructured"),
+        "nncf:prune": pruned("unstructured", "ratio"),
+        "textpruner:TransformerPruner": pruned("heads", storage="removed"),
+        "slicegpt:rotate_and_slice": pruned("channels", "sparsity", storage="removed"),
+        "sparsegpt:SparseGPT": pruned("unstructured"),
+        "*:prune_wanda": _of_numbers,
+        "*:prune_magnitude": _of_numbers,
+        "*:prune_sparsegpt": _of_numbers,
+        "*:prune_ablate": _of_numbers,
+        "*:convert_kvcache_llama_heavy_recent": pruned("kv_tokens", storage=None),
+        "*:convert_kvcache_opt_heavy_recent": pruned("kv_tokens", storage=None),
+        "deepsparse:TextGeneration": _deepsparse,
+        "deepsparse:Pipeline.create": _deepsparse,
+        "*:H2OCache": pruned("kv_tokens", storage=None),
+        "*:StreamingLLMCache": pruned("kv_tokens", storage=None),
+        "*:LayerSkip": sets("early_exit", mean_depth="unknown"),
+    }
+)  # fmt: skip
+"""Rows."""

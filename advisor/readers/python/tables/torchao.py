@@ -1,0 +1,188 @@
+"""torchao in all eras, gpt-fast's handlers, and other weight quantizers of PyTorch modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Final
+
+from advisor.readers.options import OPEN, Setting
+from advisor.readers.options.formats import integer_format
+from advisor.readers.options.values import whole_of
+from advisor.readers.python.calls import (
+    ABSENT,
+    AUTO,
+    Call,
+    Found,
+    Rows,
+    Rule,
+    by_bits,
+    by_word,
+    format_named,
+    pruned,
+    quantized,
+)
+from advisor.readers.python.values import Made, Symbol, usual
+
+_FAKE: Final = frozenset(
+    {"QATConfig", "IntXQuantizationAwareTrainingConfig", "FromIntXQuantizationAwareTrainingConfig"}
+)
+_NO_KERNEL: Final = (
+    "a low-bit kernel: 8-bit activations with int4 weights have one on CPU and mobile only"
+)
+
+
+def _config(form: str | None, *, group: int | None = None, condition: str = "") -> Rule:
+    """A config class: its format, its group, and whether QAT only simulates it."""
+
+    def rule(call: Call) -> Iterator[Found]:
+        given = call.plain("group_size", position=0)
+        size = whole_of(given) if given is not ABSENT else None
+        name = form or AUTO
+        if name == "int4":
+            name = integer_format(4, size if size is not None else group, symmetric=False)
+        fields: dict[str, object] = {"weights": name}
+        if any(_simulates(made) for made in call.made.used_by):
+            fields["packed"] = False
+        layout = call.value("layout")
+        sparse = usual(layout) if layout is not None else None
+        yield call.found(Setting("quantize", fields), condition=condition)
+        if isinstance(sparse, Made) and "Sparse" in sparse.name:
+            marlin = "marlin" in sparse.name.lower()
+            more = {"storage": "2:4-packed", "kernel": "Sparse-Marlin" if marlin else "CUTLASS"}
+            yield call.found(Setting("prune", {"pattern": "2:4", **more}), "layout")
+
+    return rule
+
+
+def _simulates(made: Made) -> bool:
+    """Whether a call takes a config only to simulate it in training."""
+    last = made.name.rpartition(".")[2]
+    if last not in _FAKE:
+        return False
+    step = made.keywords.get("step")
+    word = usual(step[1]) if step is not None else None
+    return getattr(word, "data", "prepare") != "convert"
+
+
+def _by_dtype(call: Call) -> Iterator[Found]:
+    """IntxWeightOnlyConfig(weight_dtype=torch.int4), UIntXWeightOnlyConfig(torch.uint4)."""
+    given = call.plain("weight_dtype", "dtype", position=0)
+    form = format_named(given) if isinstance(given, str) else None
+    fields: dict[str, object] = {"weights": form or ("int8" if given is ABSENT else AUTO)}
+    if any(_simulates(made) for made in call.made.used_by):
+        fields["packed"] = False
+    yield call.found(Setting("quantize", fields))
+
+
+def _open(call: Call) -> Iterator[Found]:
+    """quantize_(model, config) whose config nobody states: the width is open."""
+    given = call.value("config", "apply_tensor_subclass", position=1)
+    value = usual(given) if given is not None else None
+    is_open = call.plain("config", "apply_tensor_subclass", position=1) is OPEN
+    if value is not None and is_open and not isinstance(value, Made | Symbol):
+        yield call.found(Setting("quantize", {"weights": AUTO}))
+
+
+def _fake_config(call: Call) -> Iterator[Found]:
+    """A fake quantizer's config: rounding in wide tensors."""
+    given = call.plain("dtype", position=0)
+    form = format_named(given) if isinstance(given, str) else None
+    weights = "weight_config" in _holders(call) or form in {"int4", "int8"}
+    held = "QATConfig" in call.is_used_by and "activation_config" not in _holders(call)
+    if weights and held:
+        yield call.found(Setting("quantize", {"weights": form or AUTO, "packed": False}))
+
+
+def _holders(call: Call) -> frozenset[str]:
+    return frozenset(
+        name
+        for made in call.made.used_by
+        for name, (_, value) in made.keywords.items()
+        if value is call.made
+    )
+
+
+def _qat_quantizer(form: str) -> Rule:
+    return quantized(form, packed=False, packed_by=frozenset({"convert"}))
+
+
+_INT8: Final = quantized("int8", undone_by=_FAKE)
+_FP8: Final = quantized("fp8", undone_by=_FAKE)
+_MOBILE_INT4: Final = _config("int4", group=32, condition=_NO_KERNEL)
+
+CALLS: Final[Rows] = MappingProxyType(
+    {
+        f"torchao:{name}": rule
+        for name, rule in {
+            "Int4WeightOnlyConfig": _config("int4", group=128),
+            "int4_weight_only": _config("int4", group=128),
+            "Int8WeightOnlyConfig": _INT8,
+            "int8_weight_only": _INT8,
+            "Int8DynamicActivationInt8WeightConfig": _INT8,
+            "Int8StaticActivationInt8WeightConfig": _INT8,
+            "int8_dynamic_activation_int8_weight": _INT8,
+            "int8_dynamic_activation_int8_semi_sparse_weight": _INT8,
+            "Int8DynamicActivationInt4WeightConfig": _MOBILE_INT4,
+            "Int8DynamicActivationIntxWeightConfig": _by_dtype,
+            "int8_dynamic_activation_int4_weight": _MOBILE_INT4,
+            "Int4DynamicActivationInt4WeightConfig": _config("int4"),
+            "Int4DynActInt4WeightConfig": _config("int4"),
+            "Float8WeightOnlyConfig": _FP8,
+            "float8_weight_only": _FP8,
+            "Float8DynamicActivationFloat8WeightConfig": _FP8,
+            "float8_dynamic_activation_float8_weight": _FP8,
+            "Float8StaticActivationFloat8WeightConfig": _FP8,
+            "float8_static_activation_float8_weight": _FP8,
+            "Float8DynamicActivationFloat8SemiSparseWeightConfig": _FP8,
+            "Float8DynamicActivationInt4WeightConfig": _config("int4", group=128),
+            "NVFP4WeightOnlyConfig": quantized("nvfp4", undone_by=_FAKE),
+            "NVFP4DynamicActivationNVFP4WeightConfig": quantized("nvfp4", undone_by=_FAKE),
+            "NVFP4InferenceConfig": quantized("nvfp4", undone_by=_FAKE),
+            "MXFPInferenceConfig": quantized("mxfp8", undone_by=_FAKE),
+            "MXDynamicActivationMXWeightConfig": quantized("mxfp8", undone_by=_FAKE),
+            "IntxWeightOnlyConfig": _by_dtype,
+            "UIntXWeightOnlyConfig": _by_dtype,
+            "uintx_weight_only": _by_dtype,
+            "intx_weight_only": _by_dtype,
+            "FPXWeightOnlyConfig": quantized("fp6"),
+            "fpx_weight_only": quantized("fp6"),
+            "GemliteUIntXWeightOnlyConfig": by_bits(4, group=128, symmetric=False),
+            "gemlite_uintx_weight_only": by_bits(4, group=128, symmetric=False),
+            "change_linear_weights_to_int8_dqtensors": quantized("int8"),
+            "change_linear_weights_to_int8_woqtensors": quantized("int8"),
+            "change_linear_weights_to_int4_woqtensors": _config("int4", group=128),
+            "autoquant": quantized(AUTO),
+            "quantize_": _open,
+            "Int4WeightOnlyQuantizer": _config("int4", group=256),
+            "Int4WeightOnlyGPTQQuantizer": _config("int4", group=128),
+            "Int8DynActInt4WeightQuantizer": _MOBILE_INT4,
+            "Int8DynActInt4WeightGPTQQuantizer": _MOBILE_INT4,
+            "Int8DynActInt4WeightQATQuantizer": _qat_quantizer("int4"),
+            "Int4WeightOnlyQATQuantizer": _qat_quantizer("int4"),
+            "Float8ActInt4WeightQATQuantizer": _qat_quantizer("int4"),
+            "FakeQuantizeConfig": _fake_config,
+            "IntxFakeQuantizeConfig": _fake_config,
+            "Int4WeightFakeQuantizeConfig": quantized("int4", packed=False),
+            "semi_sparse_weight": pruned("2:4", storage="2:4-packed"),
+            "SemiSparseWeightConfig": pruned("2:4", storage="2:4-packed"),
+            "apply_fake_sparsity": pruned("2:4", storage="dense"),
+            "apply_sparse_semi_structured": pruned("2:4", storage="2:4-packed"),
+            "block_sparse_weight": pruned("block", storage="bsr"),
+            "BlockSparseWeightConfig": pruned("block", storage="bsr"),
+            "WandaSparsifier": pruned("unstructured", "sparsity_level", position=0),
+            "HQQConfig": by_bits(4, group=64),
+            "CodebookWeightOnlyConfig": by_word("dtype", position=0, default="int4"),
+        }.items()
+    }
+    | {
+        "*:WeightOnlyInt8QuantHandler": quantized("int8"),
+        "*:WeightOnlyInt4QuantHandler": by_bits(4, group=128, position=9, symmetric=False),
+        "*:WeightOnlyInt4GPTQQuantHandler": by_bits(4, group=128, position=9, symmetric=False),
+        "torchtune:Int8DynActInt4WeightQATQuantizer": _qat_quantizer("int4"),
+        "torchtune:Int8DynActInt4WeightQuantizer": _MOBILE_INT4,
+        "torchtune:Int4WeightOnlyQuantizer": _config("int4", group=128),
+        "torchtune:Int4WeightOnlyQATQuantizer": _qat_quantizer("int4"),
+    }
+)
+"""Rows."""
