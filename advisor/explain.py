@@ -22,6 +22,9 @@ from advisor.rule import unmarked
 from advisor.rulebook import LoadedRule, entries, find_rule, rule_names
 from advisor.suppress import SUPPRESSION_PROBLEMS
 
+PROVE: Final = "prove"
+"""A page that is computed for a deployment: `advisor.protocol`."""
+
 _TERMS: Final = Path(__file__).parent / "reports" / "terms.md"
 
 _ACTS_ON: Mapping[Nature, str] = MappingProxyType(
@@ -134,6 +137,8 @@ def contents(style: Style) -> str:
         lines += [style.paint(heading, "heading")]
         lines += [f"  {name:<20} {about}" for name, about in rows]
         lines += [""]
+    lines += [style.paint("Computed for a deployment", "heading")]
+    lines += [f"  {PROVE:<20} tests that show whether decode is bandwidth-bound", ""]
     lines += [style.paint("Terms", "heading")]
     lines += [f"  {line}" for line in wrap(", ".join(one.name for one in terms()), style.width - 2)]
     return "\n".join([*lines, "", "rooflint explain NAME shows a page."]) + "\n"

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from advisor.claims import Claim, Kind, Metric, Scope, Stream, parse_claim
+from advisor.claims import Claim, ClaimReading, Kind, Metric, Scope, Stream, parse_claim
 from advisor.context import Context
 from advisor.deployment import Deployment
 from advisor.levers import Metric as StepMetric
@@ -21,6 +22,12 @@ from advisor.roofline import Estimate, Interval
 
 GRACE: Final = 1.05
 """Every limit is exceeded only by more than 5%."""
+
+
+@lru_cache(maxsize=512)
+def read_claims(text: str) -> ClaimReading:
+    """Every claim of a sentence; one sentence is judged at several steps and by several rules."""
+    return parse_claim(text)
 
 
 class ClaimVerdict(StrEnum):
@@ -94,7 +101,7 @@ def judge(
     `before` and `after` are the steps without and with what the claim is about, `deployment`
     the one after; `natural` is the metric of a claim that names none.
     """
-    reading = parse_claim(sentence.text)
+    reading = read_claims(sentence.text)
     claim = _main_claim(reading.claims)
     if claim is None:
         reason = reading.reason or "no figure in it"

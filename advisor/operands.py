@@ -6,13 +6,12 @@ All are read off a step's ledger and estimate; nothing here has a threshold.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from advisor.audit import Audit, Step, step_of
-from advisor.claims import Claim, parse_claim
+from advisor.claims import Claim
 from advisor.deployment import Deployment, Kernels
-from advisor.judge import JudgedClaim
+from advisor.judge import JudgedClaim, read_claims
 from advisor.ledger.step import distinct_experts
 from advisor.proposal import Sentence
 from advisor.source import Span
@@ -43,15 +42,11 @@ class Request(NamedTuple):
         return self.decode_ms / (self.prefill_ms + self.decode_ms)
 
 
-@lru_cache(maxsize=256)
-def claims_of_text(text: str) -> tuple[Claim, ...]:
-    """Every claim of a sentence that is not denied."""
-    return tuple(claim for claim in parse_claim(text).claims if not claim.negated)
-
-
 def claims_in(judged: JudgedClaim | None) -> tuple[Claim, ...]:
-    """Every claim of a judged sentence, the one that was judged among them."""
-    return claims_of_text(judged.sentence.text) if judged is not None else ()
+    """Every claim of a judged sentence that is not denied, the one that was judged among them."""
+    if judged is None:
+        return ()
+    return tuple(one for one in read_claims(judged.sentence.text).claims if not one.negated)
 
 
 def sentences_of(audit: Audit) -> Iterator[tuple[Sentence, int | None]]:

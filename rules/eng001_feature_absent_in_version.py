@@ -87,11 +87,10 @@ def check(audit: Audit) -> Iterator[Finding]:
         return
     engine = audit.baseline.deployment.engine
     for lever in audit.levers:
-        feature = _feature(lever)
-        known = absence(engine, feature) if feature else None
-        if known is None:
+        known = [one for name in _features(lever) if (one := absence(engine, name)) is not None]
+        if not known:
             continue
-        found, sure = known
+        found, sure = known[0]
         when = f"{engine.label} {engine.version or ''}".strip()
         since = "" if found.always else f" (from {found.since}"
         since += "" if found.always else f" to {found.until})" if found.until else " on)"
@@ -115,10 +114,16 @@ def _severity(lever: LeverAudit, found: Absence, *, sure: bool) -> Severity:
     return Severity.WARNING if own else Severity.ERROR
 
 
-def _feature(lever: LeverAudit) -> str | None:
-    idea = lever.lever
+def _features(lever: LeverAudit) -> Iterator[str]:
+    """What an engine must have for the lever, by the names of the table."""
+    idea, weights = lever.lever, lever.before.deployment.weights
     if isinstance(idea, Prune) and not idea.keeps_dense_bytes and idea.storage is not None:
-        return {"2:4": "sparse-24", "unstructured": "sparse-unstructured"}.get(idea.pattern)
-    if isinstance(idea, Speculate) and idea.speculation().method == "draft_model":
-        return "draft-model" if idea.draft_model or idea.method else None
-    return None
+        if idea.pattern == "unstructured":
+            yield "sparse-unstructured"
+        if idea.pattern == "2:4":
+            yield "sparse-24"
+            if weights is None or weights.is_wide:
+                yield "sparse-24-16-bit"
+    named = isinstance(idea, Speculate) and (idea.draft_model or idea.method)
+    if isinstance(idea, Speculate) and named and idea.speculation().method == "draft_model":
+        yield "draft-model"

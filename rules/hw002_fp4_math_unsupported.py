@@ -101,5 +101,7 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 def _is_fp4(lever: LeverAudit) -> bool:
     idea = lever.lever
+    if idea.kind not in RULE.about:
+        return False
     names = (getattr(idea, name, None) or "" for name in ("weights", "activations", "name"))
     return any("fp4" in name.lower() for name in names)

@@ -101,7 +101,7 @@ def _kernel(lever: LeverAudit) -> Kernel | None:
     idea = lever.lever
     for field in ("kernel", "name", "mode"):
         name = getattr(idea, field, None)
-        if name and (found := kernel_named(name)) is not None:
+        if isinstance(name, str) and (found := kernel_named(name)) is not None:
             return found
     return None
 

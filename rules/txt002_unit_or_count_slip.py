@@ -112,7 +112,7 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
     device, step = audit.baseline.deployment.hardware, audit.baseline
     both = device.interconnect_gbs if is_stated(audit, "hardware") else None
     alone = step.deployment.batch == 1 and is_stated(audit, "model")
-    read, total = step.estimate.bytes.weights, stored_weight_bytes(step.deployment)
+    read = step.estimate.bytes.weights
     for sentence, index in sentences_of(audit):
         link, token = _EACH_WAY.search(sentence.text), _PER_TOKEN.search(sentence.text)
         if link is not None and both:
@@ -127,7 +127,7 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
                     numbers={"stated_gbs": told, "one_way_gbs": device.interconnect_one_way_gbs},
                 )  # fmt: skip
         if token is not None and alone and routed(step) is None:
-            told = float(token[1]) * 1e9
+            told, total = float(token[1]) * 1e9, stored_weight_bytes(step.deployment)
             off = told / read - 1.0
             if abs(told / total - 1.0) < _CLOSE / 4.0 and off > _CLOSE / 4.0:
                 yield RULE.on_sentence(
