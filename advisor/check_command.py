@@ -13,6 +13,7 @@ from advisor.config import Configuration, SettingsError
 from advisor.outcome import CommandError, Outcome
 from advisor.plan import Flags, Plan, plan
 from advisor.plugins import RuleError, load
+from advisor.readers.discover import STDIN
 from advisor.reports.style import Style
 from advisor.rule import LoadedRule
 from advisor.selection import UnknownRuleError
@@ -31,6 +32,8 @@ class CheckOptions(NamedTuple):
     statistics: bool = False
     exit_zero: bool = False
     quiet: bool = False
+    stdin_filename: str | None = None
+    """Name of the file that standard input stands for."""
 
 
 class _Step(NamedTuple):
@@ -60,6 +63,8 @@ def run_check(
         planned = plan(flags, configured, _further_rules(options, configured))
     except (SettingsError, UnknownRuleError, RuleError) as error:
         raise CommandError(str(error)) from None
+    if options.stdin_filename is not None:
+        planned = planned._replace(run=planned.run._replace(stdin=options.stdin_filename))
     notes += _left_out(paths, planned, configured)
     checked, more = _baselined(
         check_run(paths, planned.run), planned, _baseline_path(configured, options), options
@@ -91,7 +96,8 @@ def _untrusted(configured: Configuration) -> tuple[str, ...]:
 
 def _left_out(paths: Sequence[str], planned: Plan, configured: Configuration) -> tuple[str, ...]:
     """What to say about paths that the user names and that the settings leave out."""
-    names = [path for path in paths if planned.run.scope.excludes(path)]
+    named = (planned.run.stdin if path == STDIN else path for path in paths)
+    names = [path for path in named if path != STDIN and planned.run.scope.excludes(path)]
     if not names:
         return ()
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""

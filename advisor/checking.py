@@ -18,7 +18,7 @@ from advisor.finding import Confidence, Finding, Severity
 from advisor.problems import NOT_A_PROPOSAL
 from advisor.proposal import Engine, Proposal, Reading, Splits, Stated, Workload
 from advisor.readers import read
-from advisor.readers.discover import discover
+from advisor.readers.discover import STDIN, discover
 from advisor.rule import LoadedRule
 from advisor.scope import Scope
 from advisor.selection import Named, Words
@@ -52,6 +52,8 @@ class Run(NamedTuple):
     """Codes of rules that no comment hides."""
     rules: tuple[LoadedRule, ...] = ()
     """Rules beside those of the pack."""
+    stdin: str = STDIN
+    """Name of the file that standard input stands for."""
 
 
 _NO_SETTINGS: Final = Run()
@@ -139,7 +141,7 @@ def check_run(paths: Sequence[str], run: Run) -> Checked:
     looked_at: list[str] = []
     sources: dict[str, Source] = {}
     files = 0
-    for path, content, named in discover(paths, run.scope.excludes):
+    for path, content, named in discover(paths, run.scope.excludes, run.stdin):
         looked_at.append(path)
         if isinstance(content, Finding):
             files += 1

@@ -280,6 +280,10 @@ def check(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show findings only, no summary.")
     ] = False,
+    stdin_filename: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Name of the file that standard input (-) stands for."),
+    ] = None,
     config: ConfigOption = None,
     isolated: Isolated = False,
     color: Colours = "auto",
@@ -299,7 +303,15 @@ def check(
         Flags(_codes(select), _codes(ignore), fail_on, strict),
         _configuration(config, isolated=isolated),
         CheckOptions(
-            output, file, tuple(rules or ()), baseline, write_baseline, statistics, exit_zero, quiet
+            output,
+            file,
+            tuple(rules or ()),
+            baseline,
+            write_baseline,
+            statistics,
+            exit_zero,
+            quiet,
+            stdin_filename,
         ),
         _style(color, to_file=file is not None),
     )
@@ -653,20 +665,17 @@ def _tokens(text: str | None, option: str = "--context") -> int | None:
 @app.command()
 def explain(
     subject: Annotated[
-        list[str] | None,
-        typer.Argument(help="A rule's code, a kind of lever, a term, or prove."),
+        list[str] | None, typer.Argument(help="A rule's code, a kind of lever, or a term.")
     ] = None,
     *,
     rules: RulePaths = None,
     color: Colours = "auto",
 ) -> Outcome:
-    """Read up on a rule, a lever or a term, or on how to prove what limits decode.
+    """Read up on a rule, a lever or a term.
 
-    Without one, list what there is. The options are for `prove`: the tests that show whether
-    decode is bandwidth-bound, with the figures to expect of this model on this hardware.
+    Without one, list what there is.
 
-    Examples: rooflint explain FLP002, rooflint explain quantize, rooflint explain MBU,
-    rooflint explain prove --model Llama-3.1-8B --hardware "A100 80GB SXM"
+    Examples: rooflint explain FLP002, rooflint explain quantize, rooflint explain MBU
     """
     from advisor import explain as pages  # noqa: PLC0415
 
@@ -707,13 +716,6 @@ def catalog(
     return Outcome(text, error="" if text else f"rooflint: no {name} match {words!r}\n")
 
 
-    model: ModelOption = None,
-    hardware: HardwareOption = None,
-    weights: WeightsOption = None,
-    engine: EngineOption = None,
-    batch: BatchOption = None,
-    context: ContextOption = None,
-    tensor_parallel: TensorOption = None,
 @app.command()
 def model(
     name: Annotated[
@@ -727,21 +729,6 @@ def model(
     """Count a model's parameters and bytes.
 
     What it stores, keeps resident, streams in a step and caches for a token.
-    if " ".join(subject).lower() == pages.PROVE:
-        from advisor.protocol import TITLE, protocol  # noqa: PLC0415
-        from advisor.reports.page import page_text  # noqa: PLC0415
-
-        audited = _audited(
-            model=model,
-            hardware=hardware,
-            weights=weights,
-            engine=engine,
-            batch=batch,
-            context=_tokens(context),
-            tensor=tensor_parallel,
-        )
-        text = protocol(audited.context.deployment)
-        return Outcome(page_text(TITLE, text, _style(color)))
 
     Example: rooflint model Llama-3.1-8B
     """

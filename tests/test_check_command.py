@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -116,6 +117,25 @@ def test_what_is_wrong_in_settings_is_told_whatever_is_asked(
     assert "rooflint.toml: select, ignore: " in err
     assert "did you mean FLP002?" in err
     assert run("clean.yaml", "--isolated", *arguments)[0] == 0
+
+
+def test_standard_input_stands_for_a_file(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def piped(*arguments: str) -> tuple[int, str, str]:
+        stream = io.TextIOWrapper(io.BytesIO(PRUNED.encode()))
+        monkeypatch.setattr("sys.stdin", stream)
+        return run("-", "--format", "concise", "-q", *arguments)
+
+    assert piped()[1].startswith("-:5:6: warning FLP002")
+    name = ("--stdin-filename", "drafts/x.yaml")
+    assert piped(*name)[1].startswith("drafts/x.yaml:5:6: warning FLP002")
+    settings(folder, '[per-file-ignores]\n"drafts/" = ["FLP", "CLM"]\n')
+    assert piped(*name)[:2] == (0, "")
+    settings(folder, 'exclude = ["drafts/"]\n')
+    assert piped(*name) == (
+        0, "", "rooflint: drafts/x.yaml: left out by exclude in rooflint.toml\n"
+    )  # fmt: skip
 
 
 # Baseline

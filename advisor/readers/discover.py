@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from advisor.finding import Finding
 from advisor.problems import file_problem
-from advisor.readers import READERS, decode_text, may_hold_proposals
-from advisor.source import MAX_BYTES, DecodingError, Source
+from advisor.readers import READERS, may_hold_proposals
+from advisor.source import MAX_BYTES, DecodingError, Source, decode
 
 STDIN: Final = "-"
 
@@ -141,9 +141,8 @@ def _listed_by_git(folder: str) -> list[str | OSError] | None:
         return None
     globs = tuple("*" + _in_any_case(suffix) for suffix in _suffixes())
     which = ("-z", "--cached", "--others", "--exclude-standard")
-    listed = git_output(folder, "ls-files", *which, "--", *globs)
-    ignored = not listed and git_output(folder, "check-ignore", "-q", ".") is not None
-    if listed is None or ignored:
+    listed = _git(folder, "ls-files", *which, "--", *globs)
+    if listed is None or (not listed and _git(folder, "check-ignore", "-q", ".") is not None):
         return None  # a folder that git ignores, and that the user named all the same
     names = {os.fsdecode(raw) for raw in listed.split(b"\0") if raw}
     return [name for name in names if _is_wanted(name) and _is_inside(folder, name)]
@@ -154,7 +153,7 @@ def _in_any_case(suffix: str) -> str:
     return "".join(f"[{sign}{sign.upper()}]" if sign.isalpha() else sign for sign in suffix)
 
 
-def git_output(folder: str, *arguments: str) -> bytes | None:
+def _git(folder: str, *arguments: str) -> bytes | None:
     """What git says in a folder; None where it fails, says no, or is not there."""
     import subprocess  # noqa: PLC0415 - only folders need it
 
@@ -260,7 +259,7 @@ def _load(candidate: _Candidate, name: str) -> Source | Finding | None:
     if not candidate.named and not may_hold_proposals(candidate.path, data):
         return None
     try:
-        return Source(shown, decode_text(name, data))
+        return Source(shown, decode(data))
     except DecodingError as error:
         return file_problem("E907", shown, str(error), line=error.line)
 
