@@ -357,6 +357,42 @@ def audit(
 
 
 @app.command()
+def diff(
+    old: Annotated[str, typer.Argument(help="A file, a folder, or a git revision.")],
+    new: Annotated[str, typer.Argument(help="What it became.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="With revisions: only these files and folders.")
+    ] = None,
+    *,
+    output: Annotated[
+        Literal["text", "markdown"],
+        typer.Option("--format", help="For a terminal or for a pull request."),
+    ] = "text",
+    config: ConfigOption = None,
+    isolated: Isolated = False,
+    color: Colours = "auto",
+) -> Outcome:
+    """Say what a change of configuration does to a decode step.
+
+    Bytes, time, room for sequences, before and after, of each deployment that files configure.
+
+    Example: rooflint diff main HEAD deploy/ --format markdown
+    """
+    from advisor.diffing import DiffError  # noqa: PLC0415
+    from advisor.diffing import diff as compared  # noqa: PLC0415
+    from advisor.reports.diff import diff_markdown, diff_text  # noqa: PLC0415
+
+    planned = _planned(_configuration(config, isolated=isolated))
+    try:
+        found = compared(old, new, paths or (), planned.run.defaults)
+    except DiffError as error:
+        raise CommandError(str(error)) from None
+    if output == "markdown":
+        return Outcome(diff_markdown(found))
+    return Outcome(diff_text(found, _style(color)))
+
+
+@app.command()
 def predict(
     *,
     model: ModelOption = None,

@@ -21,8 +21,13 @@ from advisor.readers.yaml_nodes import Composed, MapNode, Node, compose
 from advisor.source import Source, Span
 
 
-def read_configurations(source: Source, composed: Composed | None = None) -> tuple[Proposal, ...]:
-    """The setups of a file as proposals; none where it configures nothing of the kind."""
+def read_configurations(
+    source: Source, composed: Composed | None = None, *, bare: bool = False
+) -> tuple[Proposal, ...]:
+    """The setups of a file as proposals; none where it configures nothing of the kind.
+
+    `bare` keeps those that only name a model or an engine and set nothing.
+    """
     composed = compose(source) if composed is None else composed
     roots, text = composed.documents, InnerText(source)
     if not composed.whole and any(one.rule == "E902" for one in composed.problems):
@@ -36,7 +41,9 @@ def read_configurations(source: Source, composed: Composed | None = None) -> tup
             node for span in other_sides(source.text) for node in loose_nodes(source.text, *span)
         )
     setups = [setup for root in roots for setup in _of_document(root, text)]
-    found = (proposal_of(setup, source, _whole(setup, source)) for setup in joined(setups))
+    found = (
+        proposal_of(setup, source, _whole(setup, source), bare=bare) for setup in joined(setups)
+    )
     return tuple(proposal for proposal in found if proposal is not None)
 
 

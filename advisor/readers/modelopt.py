@@ -66,7 +66,7 @@ def add_modelopt(
             found += _by_words(imports[name], span)
     for effect, span in found:
         simulated = not packed and "weights" in effect.fields
-        fields = {**effect.fields, "packed": False} if simulated else effect.fields
+        fields = {**effect.fields, **({"packed": False} if simulated else {})}
         setup.add((effect._replace(fields=fields),), text.place(span))
 
 

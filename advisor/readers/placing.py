@@ -23,6 +23,7 @@ _FIELDS: Final = frozenset(
     }
 )  # fmt: skip
 _COUNTED: Final = re.compile(r"([A-Za-z][\w .-]*?)\s*[:=]\s*\d+(?:\.\d+)?")
+_COUNT: Final = re.compile(r":\s*(\d{1,3})\s*$")
 _WORDS: Final = re.compile(r"-(?:slice|podslice|device)$|^(?:nvidia-gpu|gpu)-", re.IGNORECASE)
 _SIZE: Final = re.compile(r"\d")
 
@@ -33,6 +34,21 @@ def device_of(entry: Entry) -> tuple[str, Span] | None:
     if _LABELS.search(key) is None and kebab(key) not in _FIELDS:
         return None
     return next(_names(entry.value), None)
+
+
+def device_count(node: Node) -> int | None:
+    """Devices of a node that SkyPilot's `accelerators` ask for, where all choices agree."""
+    texts: list[str] = []
+    if isinstance(node, ScalarNode):
+        texts = [node.text]
+    elif isinstance(node, MapNode):
+        for entry in node.entries:
+            value = entry.value.text if isinstance(entry.value, ScalarNode) else ""
+            texts.append(f"{entry.key.text}:{value}" if value else entry.key.text)
+    elif isinstance(node, ListNode):
+        texts = [item.text for item in node.items if isinstance(item, ScalarNode)]
+    counts = {match[1] if (match := _COUNT.search(text)) else "1" for text in texts}
+    return int(next(iter(counts))) if len(counts) == 1 else None
 
 
 def device_of_expression(node: MapNode) -> tuple[str, Span] | None:

@@ -29,7 +29,7 @@ from advisor.readers.manifest_values import (
 )
 from advisor.readers.options import Effect, Setting, find_option, read_environment, read_option
 from advisor.readers.options.values import kebab, switch_of
-from advisor.readers.placing import device_of, device_of_expression
+from advisor.readers.placing import device_count, device_of, device_of_expression
 from advisor.readers.platforms import MODEL_KEYS, model_effects, platform_effects
 from advisor.readers.recipes import add_recipe, modifiers_of
 from advisor.readers.recognising import (
@@ -46,6 +46,7 @@ from advisor.readers.recognising import (
 )
 from advisor.readers.setups import Setup, lever_key
 from advisor.readers.tuning import add_tuning, is_training
+from advisor.readers.walking import Scope, flag_effects, place_effects, spans_nodes
 from advisor.readers.words import Word, shell_words
 from advisor.readers.yaml_nodes import (
     Entry,
@@ -88,24 +89,6 @@ def setups_of(text: InnerText, roots: tuple[Node, ...], title: str = "") -> list
     return walk.setups
 
 
-class _Scope:
-    """Where in a file the walk is: its setup, its text, the variables that hold there."""
-
-    __slots__ = ("key", "setup", "text", "variables")
-
-    def __init__(
-        self, setup: Setup, text: InnerText, variables: Mapping[str, str], key: str = ""
-    ) -> None:
-        self.setup = setup
-        self.text = text
-        self.variables = variables
-        self.key = key
-
-    def at(self, key: str) -> _Scope:
-        """The same scope below a key."""
-        return _Scope(self.setup, self.text, self.variables, key)
-
-
 class _Walk:
     """Goes through documents and gathers setups."""
 
@@ -116,7 +99,7 @@ class _Walk:
     def document(self, root: Node, title: str) -> None:
         """One document."""
         setup = self.new(title or name_of(root))
-        self.node(root, _Scope(setup, self.text, MappingProxyType({})))
+        self.node(root, Scope(setup, self.text, MappingProxyType({})))
 
     def new(self, title: str, like: Setup | None = None) -> Setup:
         """A setup of its own, on the devices of the one around it."""
@@ -129,7 +112,7 @@ class _Walk:
         self.setups.append(setup)
         return setup
 
-    def node(self, node: Node, scope: _Scope) -> None:
+    def node(self, node: Node, scope: Scope) -> None:
         """Any value."""
         if isinstance(node, MapNode):
             self.mapping(node, scope)
@@ -138,7 +121,7 @@ class _Walk:
         else:
             self.scalar(node, scope)
 
-    def items(self, node: ListNode, scope: _Scope) -> None:
+    def items(self, node: ListNode, scope: Scope) -> None:
         """A list: of arguments, or of anything."""
         scalars = [item for item in node.items if isinstance(item, ScalarNode)]
         named = scope.setup.engine == "jetstream"
@@ -148,7 +131,7 @@ class _Walk:
         for item in node.items:
             self.node(item, scope)
 
-    def scalar(self, node: ScalarNode, scope: _Scope) -> None:
+    def scalar(self, node: ScalarNode, scope: Scope) -> None:
         """Text: a command, or YAML or JSON of its own."""
         text = node.text
         if len(text) < 6 or len(text) > _MAX_FLAG_TEXT:
@@ -159,13 +142,13 @@ class _Walk:
             inner = scope.text.inside(node)
             roots = [root for root in inner.documents() if isinstance(root, MapNode)]
             for root in roots:
-                self.mapping(root, _Scope(scope.setup, inner, scope.variables, scope.key))
+                self.mapping(root, Scope(scope.setup, inner, scope.variables, scope.key))
             if roots:
                 return
         if "-" in text and FLAG_TEXT.search(text) and not SENTENCE.match(text):
             self.flags(shell_words(scope.text.inside(node)), scope)
 
-    def mapping(self, node: MapNode, scope: _Scope) -> None:
+    def mapping(self, node: MapNode, scope: Scope) -> None:
         """A mapping: a container, an options table, or anything."""
         entries = {entry.key.text: entry for entry in node.entries}
         if is_schema(entries):
@@ -198,7 +181,7 @@ class _Walk:
             elif not self._special(name, entry, scope):
                 self.node(entry.value, scope.at(name))
 
-    def _scope_of(self, node: MapNode, entries: Mapping[str, Entry], scope: _Scope) -> _Scope:
+    def _scope_of(self, node: MapNode, entries: Mapping[str, Entry], scope: Scope) -> Scope:
         """The scope inside a mapping: of its own setup, engine and variables."""
         setup = scope.setup
         if is_unit(entries, scope.key) and (setup.placed or scope.key in ROLES or runs(entries)):
@@ -206,6 +189,12 @@ class _Walk:
         variables = dict(scope.variables)
         for name in _ENVIRONMENT_KEYS & entries.keys():
             variables.update(literals_of(entries[name].value))
+        resources = entries.get("resources")
+        if resources is not None and isinstance(resources.value, MapNode):
+            for entry in resources.value.entries:
+                count = device_count(entry.value) if entry.key.text == "accelerators" else None
+                if count is not None and count > 1:
+                    variables.setdefault("SKYPILOT_NUM_GPUS_PER_NODE", str(count))
         hint = engine_hint(entries)
         if hint is not None:
             engine, place = hint
@@ -214,19 +203,19 @@ class _Walk:
             image = entries.get("image")
             if image is not None and isinstance(image.value, ScalarNode):
                 setup.version = version_of(image.value.text) or setup.version
-        return _Scope(setup, scope.text, MappingProxyType(variables), scope.key)
+        return Scope(setup, scope.text, MappingProxyType(variables), scope.key)
 
-    def _placing(self, node: MapNode, scope: _Scope) -> None:
+    def _placing(self, node: MapNode, scope: Scope) -> None:
         """Devices that the mapping names."""
         setup = scope.setup
         found = device_of_expression(node)
         for entry in node.entries:
             found = found or device_of(entry)
-            setup.spans_nodes |= _spans_nodes(entry, scope.key)
+            setup.spans_nodes |= spans_nodes(entry, scope.key)
         if found is not None and setup.hardware is None:
             setup.hardware = (found[0], scope.text.place(found[1]))
 
-    def _halves(self, entries: Mapping[str, Entry], scope: _Scope) -> None:
+    def _halves(self, entries: Mapping[str, Entry], scope: Scope) -> None:
         """Prefill and decode as two groups of workers of one deployment."""
         for name in ("prefill", "context_servers"):
             entry = entries.get(name)
@@ -238,7 +227,7 @@ class _Walk:
             if other and not any(switch_of(plain_value(part)) is False for part in switches):
                 scope.setup.add((Setting("disaggregate"),), scope.text.place(entry.key.span))
 
-    def _command(self, entries: Mapping[str, Entry], scope: _Scope) -> frozenset[str]:
+    def _command(self, entries: Mapping[str, Entry], scope: Scope) -> frozenset[str]:
         """Command and arguments of a container as one command; the keys that were read."""
         words: list[Word | None] = []
         read: set[str] = set()
@@ -258,12 +247,12 @@ class _Walk:
             self.flags(iter(words), scope)
         return frozenset(read)
 
-    def flags(self, words: Iterator[Word | None], scope: _Scope) -> None:
+    def flags(self, words: Iterator[Word | None], scope: Scope) -> None:
         """The options of commands; a second server in one script is a setup of its own."""
         setup = scope.setup
         started = frozenset[tuple[str, str]]()
         for command in options_of(words, setup.engine, scope.variables):
-            read = [(flag, _flag_effects(flag)) for flag in command]
+            read = [(flag, flag_effects(flag)) for flag in command]
             keys = {
                 lever_key(effect.kind, effect.fields)
                 for _, effects in read
@@ -294,9 +283,9 @@ class _Walk:
             span = flag.span
             if isinstance(effect, Setting) and effect.path and flag.inner is not None:
                 span = key_span(flag.inner, effect.path) or span
-            _place(setup, (effect,), span, flag.value_span, named=kebab(flag.name))
+            place_effects(setup, (effect,), span, flag.value_span, named=kebab(flag.name))
 
-    def option(self, entry: Entry, engine: str, scope: _Scope) -> bool:
+    def option(self, entry: Entry, engine: str, scope: Scope) -> bool:
         """A key that is an option of an engine; False for one that is none."""
         name = entry.key.text
         if find_option(engine, name) is None:
@@ -317,10 +306,12 @@ class _Walk:
             span = key
             if isinstance(effect, Setting):
                 span = inner_key(entry.value, effect.path or decisive(entry.value), text) or key
-            _place(scope.setup, (effect,), span, text.place(entry.value.span), named=kebab(name))
+            place_effects(
+                scope.setup, (effect,), span, text.place(entry.value.span), named=kebab(name)
+            )
         return True
 
-    def checkpoint(self, entries: Mapping[str, Entry], scope: _Scope) -> None:
+    def checkpoint(self, entries: Mapping[str, Entry], scope: Scope) -> None:
         """A model's config.json: how its weights are quantized, if they are."""
         names = ("quantization_config", "compression_config", "quantization")
         entry = next((entries[name] for name in names if name in entries), None)
@@ -334,7 +325,7 @@ class _Walk:
         else:
             effects = read_option("transformers", "quantization_config", plain_value(entry.value))
             place = inner_key(entry.value, decisive(entry.value), scope.text)
-            _place(
+            place_effects(
                 scope.setup, effects or (), place or scope.text.place(entry.key.span), None,
                 named="quantization-config",
             )  # fmt: skip
@@ -352,15 +343,15 @@ class _Walk:
             if effects is None:
                 effects = read_option("transformers", option, data)
             span = Span(start, min(start + len(name.strip()), max(place.end, start)))
-            _place(setup, effects or (), span, None, named=kebab(option))
+            place_effects(setup, effects or (), span, None, named=kebab(option))
 
-    def environment(self, node: Node, scope: _Scope) -> None:
+    def environment(self, node: Node, scope: Scope) -> None:
         """Variables: a list of names and values, a mapping, or lines NAME=value."""
         for name, value, key, place in variables_of(node):
             self.variable(name, value, key, place, scope)
 
     def variable(
-        self, name: str, value: ScalarNode | None, key: Span, place: Span, scope: _Scope
+        self, name: str, value: ScalarNode | None, key: Span, place: Span, scope: Scope
     ) -> None:
         """One variable."""
         text = scope.text
@@ -372,11 +363,11 @@ class _Walk:
             effects = model_effects(given)
         if effects:
             named = "model" if "MODEL" in name else "variable"
-            _place(scope.setup, effects, text.place(key), text.place(place), named=named)
+            place_effects(scope.setup, effects, text.place(key), text.place(place), named=named)
         elif effects is None and value is not None and FLAG_TEXT.search(value.text):
             self.flags(shell_words(text.inside(value)), scope)
 
-    def _special(self, name: str, entry: Entry, scope: _Scope) -> bool:
+    def _special(self, name: str, entry: Entry, scope: Scope) -> bool:
         """Keys of platforms that mean a lever; True where nothing below is left to read."""
         setup, text = scope.setup, scope.text
         key, value = text.place(entry.key.span), entry.value
@@ -384,7 +375,9 @@ class _Walk:
         if spelled in MODEL_KEYS and isinstance(value, ScalarNode):
             given = resolved(value.text, scope.variables)
             if isinstance(given, str):
-                _place(setup, model_effects(given), key, text.place(value.span), named="model")
+                place_effects(
+                    setup, model_effects(given), key, text.place(value.span), named="model"
+                )
             return not FLAG_TEXT.search(value.text)
         effects = platform_effects(spelled, value, scope.variables)
         if effects is None:
@@ -392,41 +385,5 @@ class _Walk:
         for effect in effects:
             path = effect.path if isinstance(effect, Setting) else ()
             span = inner_key(value, path, text) or key
-            _place(setup, (effect,), span, text.place(value.span), named="platform")
+            place_effects(setup, (effect,), span, text.place(value.span), named="platform")
         return True
-
-
-def _spans_nodes(entry: Entry, key: str) -> bool:
-    """Whether an entry says that one replica runs on several nodes."""
-    name = entry.key.text
-    value = entry.value.text.strip() if isinstance(entry.value, ScalarNode) else ""
-    if name == "deploy_type":
-        return value.startswith("multi_node")
-    counts = {"num_nodes", "nnodes", "nodes", "nodeCount", "numNodes"}
-    if name in counts or (name == "size" and key == "leaderWorkerTemplate"):
-        return value.isdigit() and int(value) > 1
-    return False
-
-
-def _place(
-    setup: Setup, effects: tuple[Effect, ...], span: Span, value: Span | None, *, named: str
-) -> None:
-    """Put effects into a setup; what only a model's name says is not sure."""
-    from_name = (
-        named in {"model", "model-path", "model-id", "model-tag", "model-name", "m"}
-        or (named in MODEL_KEYS)
-        or named in {"hf", "hf-repo", "hf-file", "model-dir"}
-    )
-    for effect in effects:
-        if from_name and isinstance(effect, Setting):
-            setup.add((effect,), value or span, value, sure=False)
-        else:
-            setup.add((effect,), span, value)
-
-
-def _flag_effects(flag: Flag) -> tuple[Effect, ...]:
-    """What a flag does; a flag that wants a value and has none is open."""
-    found = read_option(flag.engine, flag.name, flag.value)
-    if found is None and flag.engine is not None:
-        found = read_option(None, flag.name, flag.value)
-    return found or ()

@@ -149,11 +149,14 @@ class _Lever(NamedTuple):
     condition: str
 
 
-def proposal_of(setup: Setup, source: Source, span: Span) -> Proposal | None:
-    """The setup as a proposal; None where it sets nothing."""
+def proposal_of(setup: Setup, source: Source, span: Span, *, bare: bool = False) -> Proposal | None:
+    """The setup as a proposal; None where it sets nothing.
+
+    `bare`: one that only names its model is one too.
+    """
     levers = _levers(setup)
     proposed = tuple(lever for made in levers for lever in _proposed(made))
-    if not proposed:
+    if not proposed and not (bare and setup.fact("model") is not None):
         return None
     quantized = any(made.kind == "quantize" and "weights" in made.fields for made in levers)
     return Proposal(

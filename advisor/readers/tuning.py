@@ -286,7 +286,7 @@ def _add_pruning(setup: Setup, prune: Entry | None, text: InnerText) -> None:
             if left is None:
                 continue
             fields = {"variant": pattern, "kv_heads": left}
-        elif left is not None and left > 0 and pattern != "channels":
+        elif left is not None and left > 0 and bare.removeprefix("target_") != "hidden_size":
             fields["kept"] = left
         elif isinstance(entry.value, ListNode) and entry.value.items:
             fields["dropped"] = len(entry.value.items)
