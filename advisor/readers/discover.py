@@ -141,8 +141,9 @@ def _listed_by_git(folder: str) -> list[str | OSError] | None:
         return None
     globs = tuple("*" + _in_any_case(suffix) for suffix in _suffixes())
     which = ("-z", "--cached", "--others", "--exclude-standard")
-    listed = _git(folder, "ls-files", *which, "--", *globs)
-    if listed is None or (not listed and _git(folder, "check-ignore", "-q", ".") is not None):
+    listed = git_output(folder, "ls-files", *which, "--", *globs)
+    ignored = not listed and git_output(folder, "check-ignore", "-q", ".") is not None
+    if listed is None or ignored:
         return None  # a folder that git ignores, and that the user named all the same
     names = {os.fsdecode(raw) for raw in listed.split(b"\0") if raw}
     return [name for name in names if _is_wanted(name) and _is_inside(folder, name)]
@@ -153,7 +154,7 @@ def _in_any_case(suffix: str) -> str:
     return "".join(f"[{sign}{sign.upper()}]" if sign.isalpha() else sign for sign in suffix)
 
 
-def _git(folder: str, *arguments: str) -> bytes | None:
+def git_output(folder: str, *arguments: str) -> bytes | None:
     """What git says in a folder; None where it fails, says no, or is not there."""
     import subprocess  # noqa: PLC0415 - only folders need it
 
