@@ -229,6 +229,17 @@ def _root(
     """Refute LLM-inference optimization proposals that cannot pay off, with numbers."""
 
 
+def _rules_like(incomplete: str) -> list[tuple[str, str]]:
+    """Codes that a word may become, each with the rule's name: what a shell completes."""
+    from advisor.checking import known_rules  # noqa: PLC0415
+
+    done, comma, part = incomplete.rpartition(",")
+    codes = {rule.code: rule.name for rule in known_rules().rules}
+    if part.islower():
+        codes = {code.lower(): name for code, name in codes.items()}
+    return [(f"{done}{comma}{code}", name) for code, name in codes.items() if code.startswith(part)]
+
+
 @app.command()
 def check(
     paths: Paths = None,
@@ -256,11 +267,16 @@ def check(
         typer.Option(
             metavar="RULES",
             help="Only these rules: codes, families or names, such as FLP,CLM001.",
+            autocompletion=_rules_like,
         ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULES", help="Not these rules: codes, families or names."),
+        typer.Option(
+            metavar="RULES",
+            help="Not these rules: codes, families or names.",
+            autocompletion=_rules_like,
+        ),
     ] = None,
     rules: RulePaths = None,
     baseline: Annotated[

@@ -286,6 +286,21 @@ def test_standard_input_is_read(folder: Path) -> None:
     assert done.stdout.startswith(b"-:5:6: warning FLP002 ")
 
 
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("--select FLP00", ["FLP001", "FLP002"]),
+        ("--ignore flp00", ["flp001", "flp002"]),
+        ("--select KV001,FLP00", ["KV001,FLP001", "KV001,FLP002"]),
+    ],
+)
+def test_shells_complete_codes_of_rules(folder: Path, words: str, completed: list[str]) -> None:
+    line = {"COMP_WORDS": f"rooflint check {words}", "COMP_CWORD": "3"}
+    env = {"_ROOFLINT_COMPLETE": "complete_bash", **line}
+    done = process(cwd=folder, env=env)
+    assert done.stdout.decode().split()[:2] == completed
+
+
 def test_a_terminal_that_cannot_show_a_character_gets_its_code(folder: Path) -> None:
     (folder / "one.yaml").write_text(WARNED.replace("claim: 1.4x", 'claim: "1.4x → 日本"'))
     done = process(
