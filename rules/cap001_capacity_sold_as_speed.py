@@ -133,6 +133,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.phase in NO_DECODE or statement.is_aggregate:
         return None
+    if "CAPACITY" not in statement.sentence or statement.kind not in {Kind.GAIN, Kind.ADVICE}:
+        return None
     if said.has(_HELPS) or not _OTHER_LEVERS.isdisjoint(statement.sentence):
         return None
     if said.has(r"bandwidth|[tg]b/s") and not said.has(_SAME_BANDWIDTH):

@@ -150,9 +150,11 @@ def _levers(audit: Audit) -> Iterator[Finding]:
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
-    if sure is not None and (wrong := _bad_sum(said, sure)) is not None:
+    if sure is None:
+        return None
+    if statement.kind is Kind.AMOUNT and (wrong := _bad_sum(said, sure)) is not None:
         return wrong
-    if sure is None or statement.phase in NO_DECODE or statement.is_aggregate:
+    if statement.phase in NO_DECODE or statement.is_aggregate:
         return None
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or is_unlinked(statement):
         return None
@@ -181,7 +183,7 @@ def _judge(said: Said) -> Wrong | None:
 def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
     """So many all-reduces at so many microseconds each, added up wrongly."""
     statement = said.statement
-    if statement.kind is not Kind.AMOUNT or not said.has(r"all-?reduce|collective|reduces\b"):
+    if not said.has(r"all-?reduce|collective|reduces\b"):
         return None
     each, total = _EACH.search(statement.context_text), _SUM.search(statement.text)
     counts = [int(n.replace(",", "")) for n in _CALLS.findall(statement.context_text)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from advisor.claims import Claim, Metric, Stream, parse_claim
@@ -120,9 +121,14 @@ def _middle(claim: Claim, sentence: Sentence) -> int:
     return sentence.start + (claim.start + claim.end) // 2
 
 
+@lru_cache(maxsize=8192)
+def _claims_in(text: str) -> tuple[Claim, ...]:
+    return parse_claim(text).claims
+
+
 def _claims(sentence: Sentence) -> list[Claim]:
     return [
-        claim for claim in parse_claim(sentence.text).claims
+        claim for claim in _claims_in(sentence.text)
         if claim.metric in _SPEED_METRICS or claim.metric is Metric.TTFT
     ]  # fmt: skip
 

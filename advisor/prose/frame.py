@@ -14,9 +14,10 @@ from functools import lru_cache
 from typing import Final
 
 from advisor.catalog.hardware import device, parse_hardware
-from advisor.claims import parse_context
+from advisor.claims.regime import find_mentions, regime_of
 from advisor.prose.widths import sizes_of, widths_of
-from advisor.quantity import Dimension, scan
+from advisor.quantity import Dimension, Found, scan_tokens
+from advisor.quantity.lexing import tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,12 @@ class Frame:
 
 NOTHING: Final = Frame()
 
+_FACT: Final = re.compile(
+    r"\d ?[kKMGTi]*B\b|\d ?[kK]\b|\d{3,}|\d ?-?bit|\b[bB]atch|\b[bB]s|[bB] ?=|[tT]oken"
+    r"|\b[HABL]\d{1,3}|GPU|RTX|TPU|\bMI\d"
+    r"|[fF][pP]\d|BF16|bf16|[iI][nN][tT]\d|\d ?%|acceptance|context|card|single|one (?:user|stream)"
+)
+"""What a sentence holds that may state an operand."""
 _KV_BEFORE: Final = re.compile(r"\b(?:kv|cache|keys and values)\b", re.IGNORECASE)
 _WEIGHTS_NEAR: Final = re.compile(
     r"\b(?:weights?|checkpoint|model)\b|\bis $|\bare $", re.IGNORECASE
@@ -82,16 +89,18 @@ _LINK: Final = re.compile(
 _REACH: Final = 28
 
 
+@lru_cache(maxsize=8192)
 def frame_of(text: str) -> Frame:
     """What one sentence, heading or cell states."""
-    if not any(char.isdigit() for char in text):
-        regime = parse_context(text) if len(text) < 400 else None
-        return Frame() if regime is None else Frame(batch=regime.batch, phase=regime.phase)
-    regime = parse_context(text)
+    if _FACT.search(text) is None:
+        return NOTHING
+    tokens = tokenize(text)
+    amounts = scan_tokens(tokens, Dimension.TOKENS)
+    regime = regime_of(find_mentions(text, tokens, amounts))
     sizes = sizes_of(text)
     one_size = _one_size(text, sizes)
     bits = widths_of(text)
-    weight_bytes, kv_bytes, bandwidth = _amounts(text)
+    weight_bytes, kv_bytes, bandwidth = _amounts(text, amounts)
     devices = regime.devices
     hardware = _device(regime.hardware) if regime.hardware else None
     return Frame(
@@ -166,12 +175,14 @@ def _device(name: str) -> str | None:
     )
 
 
-def _amounts(text: str) -> tuple[float | None, float | None, float | None]:
+def _amounts(
+    text: str, amounts: Iterable[Found]
+) -> tuple[float | None, float | None, float | None]:
     """Bytes of weights, bytes of cache and bandwidth in a sentence, where there is one of each."""
     weights: set[float] = set()
     cache: set[float] = set()
     rates: set[float] = set()
-    for found in scan(text):
+    for found in amounts:
         quantity = found.quantity
         if quantity.low != quantity.high or found.before is not None:
             continue

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
 _COMMENT: Final = re.compile(r"<!--(?P<words>[^<>]*?rooflint:[^<>]*?)-->")
+_MOST_COLUMNS: Final = 64
+"""A wider table is data, and no prose."""
 _MOST_FENCES: Final = 50
 _DEEPEST: Final = 40
 """Levels of nesting that markdown-it follows."""
@@ -208,6 +210,8 @@ class _Walk:
         texts = tuple(body.text.strip() for body in table.bodies)
         if table.is_header:
             table.columns = texts
+            return
+        if len(texts) > _MOST_COLUMNS:
             return
         for index, body in enumerate(table.bodies):
             if not body.text:

@@ -8,8 +8,8 @@ before pruning, an attention kernel before the TFLOPS it reaches.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
 from typing import Final
 
 from advisor.prose.blocks import Block, BlockKind, Page
@@ -28,6 +28,11 @@ _LONGEST_BLOCK: Final = 40_000
 _BACK: Final = 3
 """Sentences before the own one that a statement may rest on."""
 
+_SETUP: Final = re.compile(
+    r"\d ?[GT]i?B\b|\b[bB]atch\D{0,10}\d|\b[HABL]\d{2,3}|RTX|MI\d|TPU|\d ?B\b|\d ?[kK]\b"
+    r"|[Ff][Pp]\d|\d-?bit|[Bb][Ff]16"
+)
+"""What a block holds from which later ones may inherit an operand."""
 _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 """Columns kept apart by spaces: output of a program, no prose."""
 _CONCLUDING: Final = frozenset(
@@ -87,14 +92,28 @@ _WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"})
 def statements_of(page: Page) -> tuple[Statement, ...]:
     """Every statement of a document, in order."""
     memory = Memory()
+    waiting: list[Block] = []
     found: list[Statement] = []
+
+    def outer() -> Frame:
+        """What the document said before, learned when somebody asks."""
+        for earlier in waiting:
+            sentences = sentences_of(earlier.text)
+            memory.learn(
+                frame_of(sentence.text)
+                for sentence in sentences
+                if len(sentence.text) <= _LONGEST_SENTENCE
+            )
+        waiting.clear()
+        return memory.frame()
+
     for block in page.blocks:
         if len(block.text) > _LONGEST_BLOCK:
             continue
-        reader = _BlockReader(block, memory.frame())
         if block.kind is not BlockKind.HEADING:
-            found.extend(reader.statements())
-        memory.learn(reader.frames)
+            found.extend(_BlockReader(block, outer).statements())
+        if _SETUP.search(block.text) is not None:
+            waiting.append(block)
     return tuple(found)
 
 
@@ -118,17 +137,16 @@ def _with_heads(found: frozenset[str]) -> frozenset[str]:
 class _BlockReader:
     """Reads one block."""
 
-    def __init__(self, block: Block, outer: Frame) -> None:
+    def __init__(self, block: Block, outer: Callable[[], Frame]) -> None:
         self.block = block
         self.outer = outer
         self.sentences = sentences_of(block.text)
-        self.frames = [self._frame(sentence) for sentence in self.sentences]
         self.names = [_with_heads(sentence.names) for sentence in self.sentences]
+        self._known: dict[int, Frame] = {}
 
-    def _frame(self, sentence: Sentence) -> Frame:
-        if len(sentence.text) > _LONGEST_SENTENCE:
-            return NOTHING
-        return frame_of(sentence.text)
+    def _frame(self, index: int) -> Frame:
+        text = self.sentences[index].text
+        return NOTHING if len(text) > _LONGEST_SENTENCE else frame_of(text)
 
     def statements(self) -> Iterable[Statement]:
         earlier: list[tuple[Phase, float | None, float | None]] = []
@@ -159,7 +177,7 @@ class _BlockReader:
             kind = Kind.NO_GAIN
         before = self.names[max(0, index - _BACK) : index]
         after = self.names[index + 1 : index + 2]
-        labels = self._labels()
+        labels = self._labels
         nearby = frozenset().union(*before, self.names[index], *after, *labels[:1])
         around = nearby.union(*labels)
         phase, phase_reach = self._phase(
@@ -210,6 +228,7 @@ class _BlockReader:
             return None
         return block.columns, block.cells, block.columns.index(block.column)
 
+    @cached_property
     def _labels(self) -> list[frozenset[str]]:
         """Kinds of terms in the row and column, the lead-in and the headings."""
         block = self.block
@@ -222,18 +241,24 @@ class _BlockReader:
         return found
 
     def _frames(self, index: int) -> Frame:
-        frame = self.frames[index]
+        """What is stated for a sentence, its own words first."""
+        if index not in self._known:
+            self._known[index] = self._inherited(index)
+        return self._known[index]
+
+    def _inherited(self, index: int) -> Frame:
+        frame = self._frame(index)
         if self.block.kind is BlockKind.CELL:
             frame = frame.over(row_frame(self.block))
         for earlier in range(index - 1, max(-1, index - 1 - 2 * _BACK), -1):
-            frame = frame.over(self.frames[earlier])
+            frame = frame.over(self._frame(earlier))
         block = self.block
         if block.kind is BlockKind.CELL:
             frame = frame.over(_label_frame(f"{block.row}")).over(_label_frame(block.column))
         frame = frame.over(_label_frame(block.lead_in))
         for title in reversed(block.headings):
             frame = frame.over(_label_frame(title))
-        return frame.over(self.outer)
+        return frame.over(self.outer())
 
     def _phase(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from advisor.prose.lexicon import terms
@@ -104,6 +105,7 @@ class Sentence:
         return frozenset(tag.name for tag in self.tags)
 
 
+@lru_cache(maxsize=8192)
 def sentences_of(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text in order."""
     return tuple(_sentence(text, start, end) for start, end in _bounds(text))

@@ -29,16 +29,26 @@ class _Form(NamedTuple):
     kind: str
     """Of the proposal dialect."""
     fields: Callable[[re.Match[str]], dict[str, Any]]
+    hints: tuple[str, ...]
+    """One of these stands in every text that the pattern can match, in lower case."""
 
 
 def _form(words: str, kind: str, **fields: Any) -> _Form:
-    return _Form(_compiled(words), kind, lambda _: fields)
+    return _Form(_compiled(words), kind, lambda _: fields, _hints(words))
 
 
 def _compiled(words: str) -> re.Pattern[str]:
     """A pattern whose terms may follow an underscore, as in the names of flags and variables."""
     opened = re.sub(r"(^|\|)\\b", r"\1(?<![A-Za-z0-9])", words)
     return re.compile(opened, re.IGNORECASE)
+
+
+def _hints(words: str) -> tuple[str, ...]:
+    """The letters that each alternative of a pattern begins with, or holds where it has groups."""
+    flat = re.sub(r"\(\?:|\\b|[()]", " ", words)
+    found = [re.match(r"[a-z0-9]+", part.strip().lower()) for part in re.split(r"[|]", flat)]
+    known = tuple(dict.fromkeys(match[0] for match in found if match is not None))
+    return known if all(match is not None for match in found) else ("",)
 
 
 def _count(words: str, kind: str, field: str) -> _Form:
@@ -49,7 +59,7 @@ def _count(words: str, kind: str, field: str) -> _Form:
         value = _NUMBERS.get((number or "").lower()) or int(number or 0)
         return {field: value} if value > 0 else {}
 
-    return _Form(_compiled(words), kind, fields)
+    return _Form(_compiled(words), kind, fields, _hints(words))
 
 
 _NUMBERS: Final = {"two": 2, "four": 4, "eight": 8}
@@ -194,7 +204,10 @@ def _in_block(block: Block) -> Iterator[ProposedLever]:
         return
     taken: list[tuple[int, int]] = []
     kinds: set[str] = set()
+    lowered = block.text.lower()
     for form in _FORMS:
+        if not any(hint in lowered for hint in form.hints):
+            continue
         for match in form.pattern.finditer(block.text):
             start, end = match.span()
             if any(start < stop and begin < end for begin, stop in taken):
