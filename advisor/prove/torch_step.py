@@ -33,7 +33,7 @@ _ALIGNMENT: Final = 256
 Matmul = Callable[[Any], Any]
 
 
-class _Arena:
+class Arena:
     """Weights side by side in a few large blocks, so that all variants lie alike in memory.
 
     Tensors allocated one by one land on small or huge pages as the allocator's history has it,
@@ -42,18 +42,18 @@ class _Arena:
 
     def __init__(self, device: str) -> None:
         self._device = device
-        self._block: Any = None
-        self._used = 0
+        self.block: Any = None
+        self.used_bytes = 0
 
     def take(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Room for a tensor, not filled."""
         size = prod(shape) * dtype.itemsize
-        if self._block is None or self._used + size > self._block.numel():
+        if self.block is None or self.used_bytes + size > self.block.numel():
             room = max(_BLOCK_BYTES, size)
-            self._block = torch.empty(room, dtype=torch.uint8, device=self._device)
-            self._used = 0
-        part = self._block[self._used : self._used + size].view(dtype).view(shape)
-        self._used += -(-size // _ALIGNMENT) * _ALIGNMENT
+            self.block = torch.empty(room, dtype=torch.uint8, device=self._device)
+            self.used_bytes = 0
+        part = self.block[self.used_bytes : self.used_bytes + size].view(dtype).view(shape)
+        self.used_bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
         return part
 
     def hold(self, values: Any) -> Any:
@@ -72,7 +72,7 @@ class Weights:
 
         """
         self._variant, self._device, self.dtype = variant, device, dtype
-        self._arena = _Arena(device)
+        self.arena = Arena(device)
         self.copies = [self._copy() for _ in range(copies)]
 
     def _copy(self) -> tuple[list[list[list[Matmul]]], list[Matmul]]:
@@ -111,7 +111,7 @@ class Weights:
         raise Missing(f"no kernel for {form.name} weights is known to torch itself")
 
     def _wide(self, rows: int, width: int, dtype: Any) -> Matmul:
-        weight = self._arena.take((rows, width), dtype)
+        weight = self.arena.take((rows, width), dtype)
         weight.uniform_(-1.0, 1.0).div_(width**0.5)
         if self._variant.zeros:
             keep = torch.rand(rows, width, device=self._device) >= self._variant.zeros
@@ -121,7 +121,7 @@ class Weights:
         return lambda taken: functional.linear(taken.to(dtype), weight).to(self.dtype)
 
     def _int8(self, rows: int, width: int) -> Matmul:
-        weight = self._arena.take((rows, width), torch.int8).random_(-127, 127)
+        weight = self.arena.take((rows, width), torch.int8).random_(-127, 127)
         scale = torch.full((rows,), 1e-3, dtype=self.dtype, device=self._device)
         kernel = torch._weight_int8pack_mm  # noqa: SLF001  the weight-only kernel has no other name
         return lambda taken: kernel(taken, weight, scale)
@@ -134,13 +134,13 @@ class Weights:
         scales = scales.to(self.dtype)
         if self._device == "cpu":
             codes = torch.randint(0, 15, (rows, width), dtype=torch.int32)
-            packed = self._arena.hold(
+            packed = self.arena.hold(
                 torch._convert_weight_to_int4pack_for_cpu(codes, 1)  # noqa: SLF001
             )
             kernel = torch._weight_int4pack_mm_for_cpu  # noqa: SLF001
             return lambda taken: kernel(taken, packed, _GROUP, scales)
         halves = torch.randint(0, 255, (rows, width // 2), dtype=torch.uint8, device=self._device)
-        packed = self._arena.hold(
+        packed = self.arena.hold(
             torch._convert_weight_to_int4pack(halves, _TILES)  # noqa: SLF001
         )
         kernel = torch._weight_int4pack_mm  # noqa: SLF001

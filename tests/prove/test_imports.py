@@ -267,7 +267,7 @@ def test_failed_requests_are_told(tmp_path: Path) -> None:
     [
         ("", "empty"),
         ('{"date": "2026", "mean_tp', "truncated"),
-        ('{"avg_ts": 1}\n{"avg_ts":', ":2:12: ends in the middle"),
+        ('{"avg_ts": 1}\n{"avg_ts":', ":2:11: ends in the middle"),
         ('{"a": 1}', "not a result that this reads"),
         ("[]", "not a result that this reads"),
         ("[1, 2]", "not a result that this reads"),
