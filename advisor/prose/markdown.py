@@ -47,6 +47,8 @@ class _Table:
         self.above: tuple[str, ...] = ()
         self.bodies: list[PlainText] = []
         self.line = 0
+        self.text = ""
+        self.places: list[tuple[int, int]] = []
         self.is_header = True
 
 
@@ -108,6 +110,8 @@ class _Walk:
                 case "tr_open" if table is not None and token.map is not None:
                     table.bodies = []
                     table.line = token.map[0]
+                    table.text = self._line(table.line)
+                    table.places = _cells(table.text)
                     table.is_header = not table.columns
                 case "tr_close" if table is not None:
                     self._row(table)
@@ -198,13 +202,12 @@ class _Walk:
 
     def _cell(self, table: _Table) -> PlainText:
         """The next cell of a row, by the bars of its line."""
-        whole = self._line(table.line)
-        cells = _cells(whole)
         index = len(table.bodies)
-        if index >= len(cells):
-            return plain([("", self._start(table.line) + len(whole))])
-        start, stop = cells[index]
-        return plain([(whole[start:stop], self._start(table.line) + start)])
+        begin = self._start(table.line)
+        if index >= len(table.places):
+            return plain([("", begin + len(table.text))])
+        start, stop = table.places[index]
+        return plain([(table.text[start:stop], begin + start)])
 
     def _row(self, table: _Table) -> None:
         texts = tuple(body.text.strip() for body in table.bodies)

@@ -87,7 +87,9 @@ _FORMS: Final = (
     ),
     _form(r"\b(?:int3|3[- ]bits?|q3_k\w*)\b", "quantize", weights="int3"),
     _form(r"\b(?:int2|2[- ]bits?|q2_k)\b", "quantize", weights="int2"),
-    _form(r"\b(?:mixed[- ]precision (?:quanti\w+|weights)|k_quant\w*)", "quantize", weights="mixed"),
+    _form(
+        r"\b(?:mixed[- ]precision (?:quanti\w+|weights)|k_quant\w*)", "quantize", weights="mixed"
+    ),
     _form(r"\bquanti[sz](?:ation|ing|e|ed)\b", "quantize", weights="auto"),
     _form(r"\b(?:2:4|2of4|semi-structured|n:m) ?\w*|\bstructured sparsity", "prune", pattern="2:4"),
     _form(r"\bblock[- ]spars\w+", "prune", pattern="block"),
@@ -121,7 +123,9 @@ _FORMS: Final = (
         pattern="channels",
         storage="removed",
     ),
-    _form(r"\b(?:kv[ -](?:cache )?evict\w*|token evict\w*|snapkv|h2o)\b", "prune", pattern="kv_tokens"),
+    _form(
+        r"\b(?:kv[ -](?:cache )?evict\w*|token evict\w*|snapkv|h2o)\b", "prune", pattern="kv_tokens"
+    ),
     _form(
         r"\b(?:unstructured|magnitude[- ]prun\w+|prun(?:e|es|ed|ing)|wanda|sparsegpt|sparsity)\b",
         "prune",
@@ -135,35 +139,57 @@ _FORMS: Final = (
         r"generation)\b",
         "speculate",
     ),
-    _form(r"\b(?:flash[- _]?attention\w*|flash[- ]?decoding|flashinfer|fa[23]\b|sdpa|xformers)", "attention_kernel"),
+    _form(
+        r"\b(?:flash[- _]?attention\w*|flash[- ]?decoding|flashinfer|fa[23]\b|sdpa|xformers)",
+        "attention_kernel",
+    ),
     _form(r"\bcuda[- _]graphs?\b", "cuda_graphs"),
     _form(r"\btorch[._]compile\b", "compile"),
     _form(r"\bfus(?:e|ed|ing)[ _](?:layers|modules|kernels?)\b|\bmegakernel", "fuse"),
-    _form(r"\b(?:prefix[- ]cach\w+|prompt[- ]cach\w+|radix cache|prefix cache|apc)\b", "prefix_cache"),
+    _form(
+        r"\b(?:prefix[- ]cach\w+|prompt[- ]cach\w+|radix cache|prefix cache|apc)\b", "prefix_cache"
+    ),
     _form(r"\bchunked[- ]prefill", "chunked_prefill"),
     _form(r"\bdisaggregat\w+|\bp/d (?:disagg\w*|separation)", "disaggregate"),
     _form(r"\b(?:asynchronous|async)[- _]scheduling\b|\bmulti-step scheduling", "host_work"),
     _form(r"\bexpert[- ]parallel\w*|\bwide[- ]ep\b", "expert_parallel"),
     _form(r"\bpipeline[- ]parallel\w*", "pipeline_parallel"),
     _form(r"\bdata[- ]parallel\w*", "data_parallel"),
-    _count((
-        r"\btensor[- ]parallel\w*(?: over| across| size)?(?: of)? ?(\d{1,2})?|\btp ?= "
-        r"?(\d{1,2})\b|\btp(\d{1,2})\b"
-    ), "tensor_parallel", "size"),
+    _count(
+        (
+            r"\btensor[- ]parallel\w*(?: over| across| size)?(?: of)? ?(\d{1,2})?|\btp ?= "
+            r"?(\d{1,2})\b|\btp(\d{1,2})\b"
+        ),
+        "tensor_parallel",
+        "size",
+    ),
     _form(r"\bcontinuous batching|\bin-?flight batching", "continuous_batching"),
-    _count((
-        r"\b(?:max[ _]batch(?:[ _]size)?|max[-_]num[-_](?:seqs|batched[-_]tokens)|batch size)(?: "
-        r"to| of|=|:)? ?(\d{1,4})?"
-    ), "batch", "batch"),
-    _form((
-        r"\b(?:cpu|weight|expert)[- ]offload\w*|\boffload\w* (?:\w+ ){0,3}?(?:weights|layers"
-        r"|experts)"
-    ), "offload", weights="1 GB"),
-    _form(r"\bkv(?:[- ]cache)?[- ]offload\w*|\boffload\w* (?:\w+ ){0,3}?kv", "offload", kv_cache="1 GB"),
+    _count(
+        (
+            r"\b(?:max[ _]batch(?:[ _]size)?|max[-_]num[-_](?:seqs|batched[-_]tokens)|batch "
+            r"size)(?: "
+            r"to| of|=|:)? ?(\d{1,4})?"
+        ),
+        "batch",
+        "batch",
+    ),
+    _form(
+        (
+            r"\b(?:cpu|weight|expert)[- ]offload\w*|\boffload\w* (?:\w+ ){0,3}?(?:weights|layers"
+            r"|experts)"
+        ),
+        "offload",
+        weights="1 GB",
+    ),
+    _form(
+        r"\bkv(?:[- ]cache)?[- ]offload\w*|\boffload\w* (?:\w+ ){0,3}?kv",
+        "offload",
+        kv_cache="1 GB",
+    ),
     _form(r"\b(?:gqa|grouped[- ]query attention)\b", "attention", variant="gqa"),
     _form(r"\b(?:mla|latent attention)\b", "attention", variant="mla"),
     _form(r"\blow[- ]rank (?:factori\w+|decompos\w+|approx\w+)|\bsvd-llm\b", "low_rank"),
-)  # fmt: skip
+)
 _DENIED: Final = re.compile(
     r"\b(?:no|not|without|never|isn['’]t|don['’]t|doesn['’]t|disabled?|instead of|non)[ -](?:\w+ "
     r"){0,2}$"
