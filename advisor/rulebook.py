@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from advisor.audit import Audit
 from advisor.finding import Confidence, Finding, Note, Severity, Subject
@@ -158,24 +158,27 @@ def run(
 def _guarded(loaded: LoadedRule, audit: Audit) -> Iterator[Finding]:
     """What a rule of somebody else says; where it fails, the failure."""
     try:
-        yield from loaded.check(audit)
-    except Exception as error:  # noqa: BLE001 - whatever it raises, the run goes on
+        for finding in cast("Iterator[object]", loaded.check(audit)):
+            if not isinstance(finding, Finding):
+                raise TypeError(f"it yields {type(finding).__name__} and not Finding")  # noqa: TRY301
+            yield finding
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, the run goes on
         line = f"{type(error).__name__}: {error}".splitlines()[0]
         yield problem(
             FAILED_RULE,
             audit.proposal.source,
             audit.proposal.first_line(),
-            f"rule {loaded.rule.code} fails here: {line} ({_place_of(error)})",
+            f"rule {loaded.rule.code} fails here: {line}{_place_of(error)}",
             instead="mend the rule, or leave it out with --ignore",
         )
 
 
-def _place_of(error: Exception) -> str:
-    """File and line that raised an error."""
+def _place_of(error: BaseException) -> str:
+    """File and line of a rule's that raised an error."""
     from traceback import extract_tb  # noqa: PLC0415 - only a failure pays for it
 
-    *_, last = extract_tb(error.__traceback__)
-    return f"{last.filename}:{last.lineno}"
+    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename != __file__]
+    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 
 def _subjects(audit: Audit) -> set[str]:

@@ -240,5 +240,25 @@ def test_a_rule_that_fails_is_one_finding_and_hides_no_other(run: Run, folder: P
     assert f"{file.name}:{broken.splitlines().index('        audit.nothing') + 1})" in line
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("yield 'slow'", "TypeError: it yields str and not Finding"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("return None", ""),
+        ("raise ValueError('two\\nlines')", "ValueError: two (acme_rules"),
+    ],
+)
+def test_whatever_a_rule_does_the_run_goes_on(run: Run, folder: Path, line: str, said: str) -> None:
+    file = folder / "acme_rules" / "acme001_batch_breaks_promise.py"
+    file.write_text(RULE.replace("    for lever in", f"    {line}\n    for lever in"))
+    code, out, _ = run("slow.yaml", "--rules", "acme_rules", "--select", "ACME")
+    assert code == (1 if said else 0)
+    assert said in out
+    file.write_text(RULE.partition("    for lever in")[0] + "    return None\n")
+    code, out, _ = run("slow.yaml", "--rules", "acme_rules", "--select", "ACME")
+    assert "TypeError: 'NoneType' object is not iterable\n" in out
+
+
 def test_no_code_of_the_pack_is_free_for_others() -> None:
     assert all(plugins._CODE.fullmatch(code) for code in entries())  # noqa: SLF001
