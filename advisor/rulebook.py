@@ -193,7 +193,7 @@ def _subjects(audit: Audit) -> set[str]:
         (PROSE, audit.said),
         (MEMORY, not audit.combined.estimate.fits),
         (MEASURED, audit.proposal.measured),
-        (OPEN_FACTS, claimed and audit.is_open),
+        (OPEN_FACTS, audit.is_open and audit.levers),
     )
     return kinds | {name for name, present in others if present}
 

@@ -7,7 +7,8 @@ A narrower cache is 1.01x at batch 1 and short context and 1.8x at 32 sequences 
 weight-only quantization is 2x at batch 1 and nothing at 256. A verdict without the two is a guess.
 
 ## Instead
-State `workload: {batch, context}`; the finding says which of the two settles it.
+State `workload: {batch, context}`; the finding says which of the two settles it. A lever of which
+nothing is claimed is asked about in strict mode only.
 
 ## When this rule is wrong
 Where the verdict is the same at every corner the rule is silent: the facts do not matter then. The
@@ -68,22 +69,21 @@ levers:
 def check(audit: Audit) -> Iterator[Finding]:
     """Levers whose verdict hangs on facts that nobody states."""
     for lever in audit.levers:
-        if lever.configured or not _has_figure(lever):
-            continue
-        corners = corners_of_work(audit, lever)
+        corners = () if lever.configured else corners_of_work(audit, lever)
         if len({_verdict(corner) for corner in corners}) < 2:
             continue
         low, high = min(corners, key=_speedup), max(corners, key=_speedup)
-        settles = _settling(corners)
+        settles, claimed = _settling(corners), _has_figure(lever)
         yield RULE.on_lever(
             audit,
             lever,
             f"{factor(low.speedup)} at batch {low.batch} and {low.context:,} tokens,"
             f" {factor(high.speedup)} at batch {high.batch} and {high.context:,}: the verdict on"
-            f" the claim hangs on {settles}",
+            f" the {'claim' if claimed else 'lever'} hangs on {settles}",
             why="what a step waits for changes with batch and context",
             instead=f"state {settles}",
             numbers={"speedup_low": low.speedup, "speedup_high": high.speedup},
+            confidence=None if claimed else Confidence.MEDIUM,
         )
 
 
@@ -93,7 +93,9 @@ def _has_figure(lever: LeverAudit) -> bool:
 
 def _verdict(corner: Corner) -> str:
     claim = corner.judged.claim
-    return claim.verdict.value if claim is not None and claim.verdict is not None else "none"
+    if claim is not None and claim.verdict is not None:
+        return claim.verdict.value
+    return corner.judged.verdict.value
 
 
 def _speedup(corner: Corner) -> float:

@@ -332,3 +332,11 @@ def test_one_open_fact_settles_the_verdict() -> None:
     )
     assert one.rule == "MEA002"
     assert one.instead == "state the context"
+
+
+def test_a_lever_without_a_claim_is_asked_about_in_strict_mode() -> None:
+    text = "model: Llama-3.1-8B\nhardware: H100 SXM\nlevers:\n  - {kind: quantize, kv_cache: fp8}\n"
+    assert told(text) == []
+    [one] = told(text, strict=True)
+    assert one.rule == "MEA002"
+    assert "the verdict on the lever hangs on" in one.message
