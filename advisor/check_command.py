@@ -169,10 +169,7 @@ def _written(checked: Checked, file: str) -> tuple[str, ...]:
 
 
 def _write_file(path: Path, text: str) -> None:
-    """Write a file whole: beside its place first, so that a failure leaves the old one."""
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-        part.replace(path)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
         raise CommandError(f"{path}: {(error.strerror or str(error)).lower()}") from None

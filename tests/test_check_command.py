@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -226,6 +227,12 @@ def test_a_report_goes_to_a_file_and_its_summary_to_the_terminal(run: Run, folde
     assert run("clean.yaml", "-q", "-o", "out.txt") == (0, "", "")
     assert (folder / "out.txt").read_text() == ""
     assert sorted(path.name for path in folder.glob("out*")) == ["out.sarif", "out.txt"]
+    assert run("pruned.yaml", "-o", os.devnull, "-q") == (1, "", "")
+    assert not Path(os.devnull).is_file()
+    (folder / "linked.txt").symlink_to(folder / "out.txt")
+    run("pruned.yaml", "-o", "linked.txt", "--format", "concise")
+    assert (folder / "linked.txt").is_symlink()
+    assert "FLP002" in (folder / "out.txt").read_text()
     code, out, err = run("clean.yaml", "--output", "no/such/out.txt")
     assert (code, out) == (2, "")
     assert err == "rooflint: no/such/out.txt: no such file or directory\n"
