@@ -7,13 +7,14 @@ file that is no YAML because templates stand in it is made readable first, place
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MappingProxyType
 
 from advisor.proposal import Proposal
 from advisor.readers.compression import is_vision
 from advisor.readers.inner_text import InnerText
 from advisor.readers.loose_lines import loose_nodes
 from advisor.readers.recipes import add_recipe, modifiers_of
-from advisor.readers.serving import setups_of
+from advisor.readers.serving import walk
 from advisor.readers.setups import Setup, joined, proposal_of
 from advisor.readers.templates import other_sides, readable
 from advisor.readers.tuning import add_tuning, is_tuning
@@ -40,15 +41,36 @@ def read_configurations(
         roots += tuple(
             node for span in other_sides(source.text) for node in loose_nodes(source.text, *span)
         )
-    setups = [setup for root in roots for setup in _of_document(root, text)]
+    scripts: list[InnerText] = []
+    setups = [setup for root in roots for setup in _of_document(root, text, scripts)]
     found = (
         proposal_of(setup, source, _whole(setup, source), bare=bare) for setup in joined(setups)
     )
-    return tuple(proposal for proposal in found if proposal is not None)
+    return (
+        *(proposal for proposal in found if proposal is not None),
+        *(proposal for script in scripts for proposal in _of_script(script, source)),
+    )
 
 
-def _of_document(root: Node, text: InnerText) -> Iterator[Setup]:
-    """The setups of one document."""
+def _of_script(script: InnerText, source: Source) -> Iterator[Proposal]:
+    """What a Python file inside a value configures, at its places in the file around."""
+    from advisor.readers.python.reader import read  # noqa: PLC0415 - few manifests hold scripts
+
+    place = script.place
+    for proposal in read(script.source, named=False).proposals:
+        levers = tuple(
+            lever._replace(
+                span=place(lever.span),
+                spans=MappingProxyType({name: place(at) for name, at in lever.spans.items()}),
+                claim=lever.claim and lever.claim._replace(span=place(lever.claim.span)),
+            )
+            for lever in proposal.levers
+        )
+        yield proposal._replace(source=source, span=place(proposal.span), levers=levers)
+
+
+def _of_document(root: Node, text: InnerText, scripts: list[InnerText]) -> Iterator[Setup]:
+    """The setups of one document; what it holds of Python is put aside."""
     if isinstance(root, MapNode) and is_tuning(root):
         setup = Setup()
         add_tuning(setup, root, text)
@@ -60,7 +82,9 @@ def _of_document(root: Node, text: InnerText) -> Iterator[Setup]:
         if recipe.placed:
             yield recipe
             return
-    yield from setups_of(text, (root,))
+    walked = walk(text, (root,))
+    scripts += walked.scripts
+    yield from walked.setups
 
 
 def _whole(setup: Setup, source: Source) -> Span:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from advisor.readers.flags import Option as Flag
 from advisor.readers.flags import data_of, options_of, resolved
@@ -81,12 +81,20 @@ _ENVIRONMENT_KEYS: Final = frozenset(
 _MAX_FLAG_TEXT: Final = 60_000
 
 
-def setups_of(text: InnerText, roots: tuple[Node, ...], title: str = "") -> list[Setup]:
-    """The setups of a text's documents."""
-    walk = _Walk(text)
+class Walked(NamedTuple):
+    """What a text's documents hold."""
+
+    setups: list[Setup]
+    scripts: list[InnerText]
+    """Python files inside of values."""
+
+
+def walk(text: InnerText, roots: tuple[Node, ...], title: str = "") -> Walked:
+    """The setups of a text's documents, and the scripts in them."""
+    found = _Walk(text)
     for root in roots:
-        walk.document(root, title)
-    return walk.setups
+        found.document(root, title)
+    return Walked(found.setups, found.scripts)
 
 
 class _Walk:
@@ -95,6 +103,7 @@ class _Walk:
     def __init__(self, text: InnerText) -> None:
         self.text = text
         self.setups: list[Setup] = []
+        self.scripts: list[InnerText] = []
 
     def document(self, root: Node, title: str) -> None:
         """One document."""
@@ -134,6 +143,9 @@ class _Walk:
     def scalar(self, node: ScalarNode, scope: Scope) -> None:
         """Text: a command, or YAML or JSON of its own."""
         text = node.text
+        if scope.key.endswith(".py"):
+            self.scripts.append(scope.text.inside(node))
+            return
         if len(text) < 6 or len(text) > _MAX_FLAG_TEXT:
             return
         if ("\n" in text or text.lstrip()[:1] == "{") and (

@@ -24,6 +24,7 @@ _DEVICES_OF_A_NODE: Final = 8
 _REFERENCE_CONTEXT: Final = 4096
 """Tokens that are assumed of a context nobody states; a lower bound cuts them."""
 _OPEN_WIDTHS: Final = frozenset({"auto"})
+_OPEN: Final = (UNKNOWN, *_OPEN_WIDTHS)
 
 
 class Placed(NamedTuple):
@@ -287,7 +288,7 @@ def _take(made: dict[tuple[str, str, str], _Lever], placed: Placed, effect: Sett
         made[key] = fresh
     elif effect.kind == "quantize" and known.sure != placed.sure:
         made[key] = _option_over_name(known, fresh)
-    elif (effect.kind == "quantize" and not _same_width(known, fresh) and known.sure) or (
+    elif not _agree(known, fresh) or (
         effect.kind in {"prune", "low_rank"} and known.sure and placed.sure
     ):
         made[(*key[:2], str(placed.span.start))] = fresh
@@ -303,11 +304,11 @@ def _fresh(placed: Placed, effect: Setting) -> _Lever:
     return _Lever(effect.kind, dict(effect.fields), placed.span, spans, placed.sure, condition)
 
 
-def _same_width(one: _Lever, other: _Lever) -> bool:
-    """Whether two settings ask for the same, or one of them leaves it open."""
-    for name in _TARGETS:
-        first, second = one.fields.get(name), other.fields.get(name)
-        if first != second and not {first, second} & _OPEN_WIDTHS:
+def _agree(one: _Lever, other: _Lever) -> bool:
+    """Whether two settings may be one lever: what both state is the same, or open in one."""
+    for name in one.fields.keys() & other.fields.keys():
+        first, second = one.fields[name], other.fields[name]
+        if first != second and first not in _OPEN and second not in _OPEN:
             return False
     return True
 
