@@ -303,6 +303,9 @@ def test_config_shows_each_setting_and_where_it_comes_from(
     assert told[1] == "drafts/x.yaml: left out by exclude"
     assert told[2].startswith("b.yaml: all ")
     assert "rooflint.toml" not in config(run, capsys, "--isolated")
+    settings(folder, 'rules = ["ours"]\n')
+    assert "only where --config names the file" in config(run, capsys)
+    assert "only where --config" not in config(run, capsys, "--config", "rooflint.toml")
 
 
 def test_config_for_programs(run: Run, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,10 +85,11 @@ def test_the_action_checks_what_it_is_given(
         ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
         cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT), "RUNNER_TEMP": str(tmp_path / "temp"),
-             **variables},
+             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), **variables},
     )  # fmt: skip
     assert done.returncode == code, done.stdout + done.stderr
     assert (tmp_path / "a log.sarif").is_file() is log
+    assert ("FLP002" in (tmp_path / "summary.md").read_text()) is ("::warning" in done.stdout)
     assert not (tmp_path / "stolen").exists()
     if code == 1 and "stolen" not in given["paths"]:
         assert re.search(r"^::warning file=pruned\.yaml,line=5,", done.stdout, re.MULTILINE)

@@ -143,6 +143,8 @@ def test_installed_packages_declare_rules(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(plugins.site, "getsitepackages", lambda: [str(site)])
     monkeypatch.syspath_prepend(str(site))
     assert [one.rule.code for one in load()] == ["ACME001"]
+    (about / "entry_points.txt").write_text("[rooflint.rules]\none = acme_rules.acme001\n")
+    assert [one.rule.code for one in load()] == ["ACME001"]
     (about / "entry_points.txt").write_text("[rooflint.rules]\nacme = acme_rule\n")
     with pytest.raises(RuleError, match=r"entry point acme \(acme_rule\): ModuleNotFoundError"):
         load()

@@ -168,6 +168,10 @@ def test_services_take_paths_from_the_root(tmp_path: Path, monkeypatch: pytest.M
     assert page.path("./a.yaml") == page.path(str(inner / "a.yaml")) == "inner/a.yaml"
     assert page.path("-") == "-"
     assert page.path("../../elsewhere.yaml") == "../../elsewhere.yaml"
+    outside = Checked((CLAIM._replace(path="/else where/a.yaml"),))
+    [result] = sarif(outside, root=root)["results"]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place == {"uri": "file:///else%20where/a.yaml"}
     [*_, unread] = sarif(root=root)["results"]
     location = unread["locations"][0]["physicalLocation"]["artifactLocation"]
     assert location["uri"] == "inner/gone.yaml"
