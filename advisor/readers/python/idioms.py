@@ -10,15 +10,13 @@ from typing import Final
 from advisor.readers.options import Setting
 from advisor.readers.python.calls import File, Found
 from advisor.readers.python.flow import Seen
+from advisor.readers.python.marks import BY_HAND
 from advisor.readers.python.survey import Survey
 from advisor.readers.python.tensors import Scope
 from advisor.readers.python.values import Made, text_of
 from advisor.source import Source
 
-BY_HAND: Final = re.compile(
-    r"mask|\.zero_\(|\]\s*=\s*0\b|svd|layers?\b|\.h\b|blocks?\b|experts\b|\.round\(|past_key|cache|index_select|weight"
-)
-"""What a function says that works on tensors in one of the known ways."""
+_BY_HAND: Final = tuple(re.compile(pattern) for pattern in BY_HAND)
 _STUDENT: Final = re.compile(r"^student(?:_model)?$")
 _TEACHER: Final = re.compile(r"^teacher(?:_model)?$")
 _DRAFT: Final = re.compile(r"^(?:draft|drafter|assistant)(?:_(?:model|lm))?$")
@@ -32,15 +30,19 @@ def idioms(
     """What a file sets up without a library's help."""
     yield from _students(seen, file)
     yield from _drafts(seen, file)
-    if BY_HAND.search(source.text) is None:
+    if not _works_by_hand(source.text, 0, len(source.text)):
         return
     constants = _constants(tree.body)
     yield from Scope(tree.body, constants).found()
     for node in known.functions:
         end = node.end_lineno or node.lineno
         start, stop = source.offset(node.lineno, 1), source.offset(end + 1, 1)
-        if BY_HAND.search(source.text, start, max(stop, start + 1)) is not None:
+        if _works_by_hand(source.text, start, stop):
             yield from Scope(node.body, {**constants, **_defaults(node)}).found()
+
+
+def _works_by_hand(text: str, start: int, stop: int) -> bool:
+    return any(pattern.search(text, start, stop) is not None for pattern in _BY_HAND)
 
 
 def _constants(body: list[ast.stmt]) -> dict[str, ast.expr]:

@@ -13,8 +13,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-_IMPORTS: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_IMPORTS: Final = re.compile(rb"(?:^|\r|\f)[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _CALLED: Final = re.compile(rb"([A-Za-z_]\w*)\(")
+_PARTIAL: Final = re.compile(rb"partial\(\s*(?:\w+\.)*(\w+)")
 _ENGINES: Final = (
     b"vllm", b"sglang", b"trtllm", b"text-generation", b"llama-", b"lmdeploy", b"VLLM_",
     b"NUM_SHARD", b"OLLAMA_", b"SGLANG_",
@@ -27,7 +28,8 @@ _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
             rb"|device_map|use_flash_attention|GPTQ|AWQ|[Aa]wq|gptq|int[48]|[48]-?bits?\b|[Ff][Pp]8"
         ),
         "generate": re.compile(
-            rb"assistant_model|prompt_lookup|cache_implementation|use_cache\s*=|early_exit|kv_bits"
+            rb"assistant_model\s*=|prompt_lookup\w*\s*=|cache_implementation\s*=\s*[\"']"
+            rb"|use_cache\s*=\s*False|assistant_early_exit|kv_bits|past_key_values\s*=\s*copy"
         ),
         "pipeline": re.compile(rb"batch_size|quantization|load_in_|attn_impl|torch_dtype"),
         "compile": re.compile(rb"torch\.compile|import compile|mx\.compile"),
@@ -44,36 +46,47 @@ _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
     }
 )
 """Last words of rows that many calls share, and what must stand in the file too."""
-_BY_HAND: Final = tuple(
+BY_HAND: Final = (
+    # Each begins with a literal, which is what makes a search fast.
+    r"weight(?:\.data)?(?:\.(?:mul_|masked_fill_)\(|\s*\*=)",
+    r"weight(?:\.data)?\[[^\n]{1,80}\](?:\.data)?(?:\.zero_\(|\.fill_\(0|\s*=\s*0)",
+    r"weight(?:\.data)?\s*=[^\n]{0,60}(?:mask|where|index_select|round\()",
+    r"weight(?:\.data)?\s*=[^\n]{0,60}weight(?:\.data)?\[",
+    r"W\[[^\n]{1,40}\]\s*=\s*0",
+    r"w\[[^\n]{1,40}\]\s*=\s*0",
+    r"\* \w*mask\[[^\n]{1,40}None",
+    r"head_mask\[[^\n]{1,40}\]\s*=\s*0",
+    r"svd(?:_lowrank|s)?\(",
+    r"layers?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+    r"\.h\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+    r"blocks?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+    r"experts\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+    r"del [^\n]{1,60}(?:layers?|\.h|blocks)\[",
+    r"layers?\.pop\(",
+    r"past_key_values\s*=[^\n]*\[[^\n]*-",
+    r"confidence\w*\s*[<>]",
+    r"entropy\w*\s*[<>]",
+    r"exit_\w*\s*[<>]",
+    r"> self\.exit_",
+)
+"""What code on tensors says that works in one of the known ways."""
+_BY_NAME: Final = tuple(
     re.compile(pattern)
     for pattern in (
-        # Each begins with a literal, which is what makes a search fast.
-        rb"weight(?:\.data)?(?:\.(?:mul_|masked_fill_)\(|\s*\*=)",
-        rb"weight(?:\.data)?\[[^\n]{1,80}\](?:\.data)?(?:\.zero_\(|\.fill_\(0|\s*=\s*0)",
-        rb"weight(?:\.data)?\s*=[^\n]{0,60}(?:mask|where|index_select|round\()",
-        rb"weight(?:\.data)?\s*=[^\n]{0,60}weight(?:\.data)?\[",
-        rb"W\[[^\n]{1,40}\]\s*=\s*0",
-        rb"w\[[^\n]{1,40}\]\s*=\s*0",
-        rb"mask\[[^\n]{1,40}(?:None|\]\s*=\s*0)",
-        rb"svd(?:_lowrank|s)?\(",
-        rb"layers?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
-        rb"\.h\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
-        rb"blocks?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
-        rb"experts\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
-        rb"del [^\n]{1,60}(?:layers?|\.h|blocks)\[",
-        rb"layers?\.pop\(",
-        rb"student\w*\s*=",
+        rb"student\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"draft\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"assistant\w*\s*=[^\n]*(?:load|from_pretrained|build)",
-        rb"sliding_window\s*=\s*\d",
-        rb"past_key_values\s*=[^\n]*\[[^\n]*-",
+        rb"(?:sliding_window|num_hidden_layers)\s*=\s*\d",
     )
 )
+"""What is loaded or set under names that say what it is for."""
+_IN_BYTES: Final = tuple(re.compile(pattern.encode()) for pattern in BY_HAND)
 _COMMANDS: Final = re.compile(
-    rb"vllm[\"', ]+serve|vllm\.entrypoints|sglang\.launch_server|trtllm-(?:serve|build|llmapi)"
+    rb"vllm[\"', ]+serve|-m[\"', ]+vllm\.|entrypoints\.(?:openai\.)?api_server"
+    rb"|sglang\.launch_server|trtllm-(?:serve|build|llmapi)"
     rb"|text-generation-(?:launcher|inference)|llama-(?:server|cli|bench|quantize)"
     rb"|lmdeploy[\"', ]+serve"
-    rb"|VLLM_[A-Z_]{4}|NUM_SHARD|OLLAMA_|SGLANG_[A-Z]"
+    rb"|environ[^\n]{0,20}[\"'](?:VLLM|SGLANG|OLLAMA|LMCACHE|TRTLLM)_|[\"']NUM_SHARD"
 )
 
 
@@ -86,20 +99,31 @@ class _Words(NamedTuple):
 
 def worth_reading(data: bytes) -> bool:
     """Whether a script's bytes may hold a call, a command or an idiom that sets up a lever."""
+    roots = set(_IMPORTS.findall(data))
+    if roots & _TENSORS and any(pattern.search(data) is not None for pattern in _IN_BYTES):
+        return True
+    return _calls(data, roots)
+
+
+def calls_levers(data: bytes) -> bool:
+    """Whether there may be a call or a command among what makes a script worth reading."""
+    return _calls(data, set(_IMPORTS.findall(data)))
+
+
+def _calls(data: bytes, roots: set[bytes]) -> bool:
     if any(word in data for word in _ENGINES) and _COMMANDS.search(data) is not None:
         return True
-    roots = set(_IMPORTS.findall(data))
+    if b"Modifier(" in data or any(pattern.search(data) is not None for pattern in _BY_NAME):
+        return True
     words = _words()
     known = [words[root] for root in roots & words.keys()]
-    if roots & _TENSORS:
-        if any(pattern.search(data) is not None for pattern in _BY_HAND):
-            return True
-        known.append(words[b"."])
     called = set(_CALLED.findall(data))
+    if b"partial" in called:
+        called |= set(_PARTIAL.findall(data))
     return any(
         not one.plain.isdisjoint(called)
         or any(word.encode() in called and _BESIDE[word].search(data) for word in one.beside)
-        for one in (*known, words[b"*"])
+        for one in (*known, words[b"."], words[b"*"])
     )
 
 
@@ -112,7 +136,9 @@ def _words() -> Mapping[bytes, _Words]:
     beside: dict[bytes, set[str]] = {}
     for key in tables.calls():
         root, _, name = key.partition(":") if ":" in key else (".", "", key.lstrip("."))
-        last = name.rpartition(".")[2]
+        owner, _, last = name.rpartition(".")
+        if root == "*" and owner:
+            continue  # its class is imported from the library of another row
         if last in _BESIDE:
             beside.setdefault(root.encode(), set()).add(last)
         elif last not in {"()", ""}:

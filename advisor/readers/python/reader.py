@@ -63,7 +63,7 @@ def _read(source: Source, problems: Problems, *, named: bool) -> Reading:
     places = Places(source)
     tree = parsed(source)
     assert tree.tree is not None
-    recognised = Recognised(source, tree, places)
+    recognised = Recognised(source, tree, places, named=named)
     setups = recognised.setups()
     if "rooflint" not in source.text:
         return Reading(source, _configurations(setups, source), ())

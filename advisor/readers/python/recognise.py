@@ -22,6 +22,7 @@ from advisor.readers.python.calls import Call, File, Found, Rule, options, varia
 from advisor.readers.python.commands import Command, commands_of, shell_commands
 from advisor.readers.python.flow import Assigned, Flow
 from advisor.readers.python.idioms import idioms
+from advisor.readers.python.marks import calls_levers
 from advisor.readers.python.nodes import Nodes
 from advisor.readers.python.survey import Survey, survey
 from advisor.readers.python.syntax import Parsed, Places
@@ -52,6 +53,8 @@ _OF_TRAINING: Final = frozenset(
 """Kinds that act on a training run when they stand in one."""
 _VISION: Final = frozenset({"torchvision", "timm", "ultralytics"})
 _LANGUAGE: Final = ("transformers", "vllm", "llmcompressor", "optimum", "sglang")
+_MARK: Final = "rooflint"
+_NOTHING: Final = ast.Module(body=[], type_ignores=[])
 _ALL: Final = "all"
 _MAX_USERS: Final = 20
 _COUNTED: Final = "layers of a config"
@@ -64,12 +67,15 @@ _ATTRIBUTE_ENGINES: Final = (
 class Recognised:
     """Everything one script sets up."""
 
-    def __init__(self, source: Source, parsed: Parsed, places: Places) -> None:
-        """Read the tree."""
+    def __init__(self, source: Source, parsed: Parsed, places: Places, *, named: bool) -> None:
+        """Read the tree; of a file that nobody named, no more than its words promise."""
         assert parsed.tree is not None
         self._source, self._places = source, places
         self._known = survey(parsed.tree)
-        self.flow = Flow(parsed.tree, self._known)
+        follows = named or _MARK in source.text or bool(parsed.shell)
+        # What works on tensors by hand is read without following values.
+        follows = follows or calls_levers(source.text.encode())
+        self.flow = Flow(parsed.tree if follows else _NOTHING, self._known)
         seen = self.flow.seen
         last = frozenset(made.name.rpartition(".")[2] for made, _ in seen.calls)
         self._file = File(last, seen.names, self._engine())
