@@ -315,6 +315,8 @@ def is_neural_compressor(entries: Mapping[str, Entry]) -> bool:
                               "auto_distillation"}  # fmt: skip
     if "framework" in framework and steps:
         return True
+    if {"mode", "observer", "scale_method"} <= entries.keys():
+        return True
     if "quantization" in entries and "approach" in _by_name(entries["quantization"].value):
         return True
     return "approach" in _by_name(entries["pruning"].value) if "pruning" in entries else False
@@ -323,6 +325,10 @@ def is_neural_compressor(entries: Mapping[str, Entry]) -> bool:
 def add_neural_compressor(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
     """Quantization and pruning of neural-compressor's YAML."""
     if is_vision(text.text):
+        return
+    mode = entries.get("mode")
+    if mode is not None and word_of(_text(mode)) in {"quantize", "auto"} and "observer" in entries:
+        setup.add((Setting("quantize", {"weights": "fp8"}),), text.place(mode.key.span))
         return
     quantization = entries.get("quantization")
     if quantization is not None and isinstance(quantization.value, MapNode):

@@ -13,6 +13,7 @@ from advisor.proposal import Proposal
 from advisor.readers.compression import is_vision
 from advisor.readers.inner_text import InnerText
 from advisor.readers.loose_lines import loose_nodes
+from advisor.readers.modelopt import add_rules, is_rules
 from advisor.readers.recipes import add_recipe, modifiers_of
 from advisor.readers.serving import walk
 from advisor.readers.setups import Setup, joined, proposal_of
@@ -75,6 +76,11 @@ def _of_document(root: Node, text: InnerText, scripts: list[InnerText]) -> Itera
         setup = Setup()
         add_tuning(setup, root, text)
         yield setup
+        return
+    if is_rules(root):
+        rules = Setup()
+        add_rules(rules, root, text)
+        yield rules
         return
     if "Modifier" in text.text and not is_vision(text.text):
         recipe = Setup()

@@ -41,6 +41,8 @@ _TEMPLATE: Final = re.compile(
 _ASSIGNMENT: Final = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
+_GGUF_TYPE: Final = re.compile(r"I?Q\d_(?:K(?:_[SMLX]{1,2})?|[01]|XXS|XS|S|M|NL)")
+"""What llama-quantize takes after its files."""
 _SUBCOMMANDS: Final = frozenset({"api_server", "serve", "gradio"})
 
 
@@ -129,6 +131,8 @@ def _of_command(
             if pair is not None:
                 span = Span(word.span.start, word.span.start + len(pair[1]))
                 yield Option(engine, pair[1], _value(pair[2], variables), span, word.span)
+            elif engine == "llamacpp" and _GGUF_TYPE.fullmatch(word.text):
+                yield Option(engine, "quantization-type", word.text, word.span, word.span)
             elif word.text.endswith(".gguf"):
                 yield Option(engine or "llamacpp", "model", word.text, word.span, word.span)
             elif _takes_model(word.text, engine):

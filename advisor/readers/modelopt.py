@@ -27,6 +27,29 @@ _FLOATS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 
+def is_rules(root: Node) -> bool:
+    """Whether a document is a list of quantizer rules alone."""
+    if not isinstance(root, ListNode) or not root.items:
+        return False
+    return all(_by_name(item).keys() & {"$import", "quantizer_name"} for item in root.items)
+
+
+def add_rules(setup: Setup, root: Node, text: InnerText) -> None:
+    """Weights and cache of a list of quantizer rules."""
+    for item in root.items if isinstance(root, ListNode) else ():
+        for effect, span in _rule(item):
+            setup.add((effect,), text.place(span))
+
+
+def add_named_recipe(setup: Setup, entry: Entry, text: InnerText) -> None:
+    """A recipe that a training run names: what it makes is simulated until it is exported."""
+    if isinstance(entry.value, ScalarNode) and entry.value.text.strip():
+        for effect, _ in _by_words(entry.value.text.rpartition("/")[2], entry.key.span):
+            simulated = {"packed": False} if "weights" in effect.fields else {}
+            made = effect._replace(fields={**effect.fields, **simulated})
+            setup.add((made,), text.place(entry.key.span), text.place(entry.value.span))
+
+
 def is_modelopt(entries: Mapping[str, Entry]) -> bool:
     """Whether a document is a recipe of modelopt."""
     if "auto_quantize" in entries or "quant_cfg" in entries:

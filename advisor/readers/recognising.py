@@ -30,7 +30,7 @@ _STRONG: Final = re.compile(
     r"|enable-hierarchical-cache|disaggregation-mode|all2all-backend|swap-space"
     r"|quantization-bit|export-quantization-bit|max-local-cpu-size|quant-algo|kv-cache-quant-algo|compile-backend"
     r"|quantkv|gpulayers|quantization-config|qformat|prompt-lookup-num-tokens|assistant-model"
-    r"|quantization-scheme|torch-compile|press-name|auto-quantization|auto-optimization|press-name|attn-implementation|cache-implementation)$"
+    r"|quantization-scheme|torch-compile|press-name|load-in-low-bit|num-assistant-tokens|auto-quantization|auto-optimization|press-name|attn-implementation|cache-implementation)$"
 )
 """Keys that only an engine's options have."""
 

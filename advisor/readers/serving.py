@@ -8,6 +8,7 @@ inside ConfigMaps). One setup is a container, a service, a worker role or an opt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -68,6 +69,9 @@ _WORDS: Final = frozenset(
 """Keys whose values are words about the configuration."""
 
 
+_PLAIN_OPTIONS: Final = frozenset({"quantize", "quantization", "load_in_low_bit"})
+"""Options that are read under any key of a setup whose engine is known."""
+_PROPERTY: Final = re.compile(r"^[ \t]*option\.([\w.-]+)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
 _PAIR_KEYS: Final = frozenset({"model_args", "modelArgs"})
 _COMMAND_KEYS: Final = ("entrypoint", "command", "args", "cmd", "arguments")
 
@@ -157,6 +161,8 @@ class _Walk:
                 self.mapping(root, Scope(scope.setup, inner, scope.variables, scope.key))
             if roots:
                 return
+        if "option." in text:
+            self.properties(text, node, scope)
         if "-" in text and FLAG_TEXT.search(text) and not SENTENCE.match(text):
             self.flags(shell_words(scope.text.inside(node)), scope)
 
@@ -184,6 +190,9 @@ class _Walk:
             if name in read or name in _WORDS:
                 continue
             if options is not None and self.option(entry, options, scope):
+                continue
+            plain = name in _PLAIN_OPTIONS and isinstance(entry.value, ScalarNode)
+            if plain and setup.engine is not None and self.option(entry, setup.engine, scope):
                 continue
             if name in _PAIR_KEYS and isinstance(entry.value, ScalarNode):
                 self.pairs(entry.value.text, scope.text.place(entry.value.span), scope.setup)
@@ -356,6 +365,17 @@ class _Walk:
                 effects = read_option("transformers", option, data)
             span = Span(start, min(start + len(name.strip()), max(place.end, start)))
             place_effects(setup, effects or (), span, None, named=kebab(option))
+
+    def properties(self, text: str, node: ScalarNode, scope: Scope) -> None:
+        """Lines `option.tensor_parallel_degree=4` of a serving.properties in a value."""
+        inner = scope.text.inside(node)
+        for match in _PROPERTY.finditer(text):
+            effects = read_option("djl", match[1], data_of(match[2].strip())) or ()
+            place = inner.place(Span(*match.span(1)))
+            named = kebab(match[1])
+            place_effects(
+                scope.setup, effects, place, inner.place(Span(*match.span(2))), named=named
+            )
 
     def environment(self, node: Node, scope: Scope) -> None:
         """Variables: a list of names and values, a mapping, or lines NAME=value."""

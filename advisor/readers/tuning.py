@@ -22,7 +22,7 @@ from advisor.readers.compression import (
 )
 from advisor.readers.inner_text import InnerText
 from advisor.readers.merging import add_merge, is_merge
-from advisor.readers.modelopt import add_modelopt, is_modelopt
+from advisor.readers.modelopt import add_modelopt, add_named_recipe, is_modelopt
 from advisor.readers.options.effects import Setting
 from advisor.readers.options.formats import AUTO, integer_format, weight_format
 from advisor.readers.options.meanings import model
@@ -88,9 +88,9 @@ def is_tuning(root: MapNode) -> bool:
     entries = _by_name(root)
     if is_merge(entries) or is_olive(entries) or is_neural_compressor(entries):
         return True
-    if entries.keys() & _CHOICES.keys():
+    if entries.keys() & (_CHOICES.keys() | {"dms"}):
         return True
-    if {"bits", "group_size"} <= entries.keys() or is_nemo(entries):
+    if _is_quantize_config(entries) or is_nemo(entries):
         return True
     if "prune" in entries and _by_name(entries["prune"].value).keys() & _PRUNE_KEYS.keys():
         return True
@@ -104,6 +104,11 @@ def is_tuning(root: MapNode) -> bool:
 def _is_compression_run(entries: Mapping[str, Entry]) -> bool:
     """Whether a model and one of llm-compressor's preset schemes stand beside each other."""
     return "model" in entries and _PRESET.fullmatch(_text(entries.get("scheme"))) is not None
+
+
+def _is_quantize_config(entries: Mapping[str, Entry]) -> bool:
+    """Whether a document is the config beside a checkpoint of AutoGPTQ or AutoAWQ."""
+    return {"bits", "group_size"} <= entries.keys() or {"w_bit", "q_group_size"} <= entries.keys()
 
 
 def _is_taught(entries: Mapping[str, Entry]) -> bool:
@@ -125,7 +130,7 @@ def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
     if is_merge(entries):
         add_merge(setup, entries, text)
         return
-    if {"bits", "group_size"} <= entries.keys():
+    if _is_quantize_config(entries):
         _add_checkpoint(setup, entries, root, text)
         return
     if is_nemo(entries):
@@ -150,6 +155,11 @@ def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
         place = text.place(scheme.value.span)
         setup.add((Setting("quantize", {"weights": form}),), text.place(scheme.key.span), place)
     _add_choices(setup, root, text)
+    _add_eviction(setup, entries.get("dms"), text)
+    inside = _by_name(entries["modelopt"].value) if "modelopt" in entries else {}
+    for recipe in (entries.get("recipe"), inside.get("recipe")):
+        if recipe is not None and is_training(entries):
+            add_named_recipe(setup, recipe, text)
     _add_quantization(setup, entries, text)
     _add_torchtune(setup, entries, text)
     _add_pruning(setup, entries.get("prune"), text)
@@ -163,8 +173,9 @@ def _add_checkpoint(
     """quantize_config.json of AutoGPTQ and AutoAWQ."""
     config = plain_value(root)
     if isinstance(config, dict) and "quant_method" not in config:
-        config = {"quant_method": "gptq", **config}
-    setup.add(quantization_config(config), text.place(entries["bits"].key.span))
+        config = {"quant_method": "awq" if "w_bit" in entries else "gptq", **config}
+    bits = entries.get("bits") or entries["w_bit"]
+    setup.add(quantization_config(config), text.place(bits.key.span))
 
 
 def _by_name(node: Node) -> dict[str, Entry]:
@@ -300,6 +311,19 @@ def _add_choices(setup: Setup, root: MapNode, text: InnerText) -> None:
         if pattern is not None and isinstance(entry.value, ListNode):
             fields = {"pattern": pattern, "storage": "removed"}
             setup.add((Setting("prune", fields),), text.place(entry.key.span))
+
+
+def _add_eviction(setup: Setup, block: Entry | None, text: InnerText) -> None:
+    """Dynamic memory sparsification: a cache trained to be a part of what it was."""
+    parts = _by_name(block.value) if block is not None else {}
+    ratio = parts.get("final_cr") or parts.get("compression_ratio")
+    if ratio is None or switch_of(_text(parts.get("disable_eviction")) or None) is True:
+        return
+    number = ratio.value.value if isinstance(ratio.value, ScalarNode) else None
+    fields: dict[str, object] = {"pattern": "kv_tokens"}
+    if isinstance(number, int | float) and number > 1:
+        fields["sparsity"] = 1.0 - 1.0 / number
+    setup.add((Setting("prune", fields),), text.place(ratio.key.span))
 
 
 def _add_distillation(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:

@@ -31,6 +31,7 @@ WEIGHTS: Final[Mapping[str, str]] = MappingProxyType(
         "w8a8int8": "int8", "expertsint8": "int8", "tpuint8": "int8", "int8": "int8",
         "int8weightonly": "int8", "eetq": "int8", "w8a16": "int8", "w8a8": "int8", "q8": "int8",
         "smoothquant": "int8", "int8sq": "int8", "int8wo": "int8", "weightonlyint8": "int8",
+        "symint4": "int4", "asymint4": "int4", "woqint4": "int4", "symint8": "int8",
         "int4": "int4", "w4a16": "int4", "w4a8": "int4", "w4afp8": "int4", "int4wo": "int4",
         "int4awq": "awq", "w4a8awq": "awq", "w4a16awq": "awq", "w4a16gptq": "gptq",
         "w4a8awqbeta": "awq", "w4a8qserveperchannel": "int4", "w4a8qservepergroup": "int4",

@@ -151,6 +151,7 @@ def _draft_block(value: Value) -> tuple[Effect, ...]:
 LLAMACPP: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
         ("model", "m", "hf-repo", "hf", "hfr", "hf-file", "model-url", "model-path"): model,
+        ("quantization-type",): weights,
         ("n-gpu-layers", "ngl", "gpu-layers"): _layers_on_device,
         ("cpu-moe", "cmoe", "n-cpu-moe", "ncmoe"): _experts_on_host,
         ("override-tensor", "ot"): _tensor_override,

@@ -37,6 +37,7 @@ ENGINES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
         "deepspeed": ("transformers", "DEEPSPEED", ""),
         "ctranslate2": ("transformers", "CTRANSLATE2", ""),
         "openvino": ("transformers", "OPENVINO", ""),
+        "olive": ("transformers", "OLIVE", ""),
     }
 )
 """Where each engine's tables are."""
@@ -190,7 +191,10 @@ _WORDS: Final = (
     ("tgi", r"text[-_]generation[-_](?:launcher|inference|server|router)|\btgi\b|py-txi"),
     ("lmdeploy", r"lmdeploy|turbomind"),
     ("ollama", r"ollama"),
-    ("llamacpp", r"llama[-_.]?cpp|llama-(?:server|cli|bench|box)|ggml-org|ggerganov|\bllamafile\b"),
+    (
+        "llamacpp",
+        r"llama[-_.]?cpp|llama-(?:server|cli|bench|box|quantize)|ggml-org|ggerganov|\bllamafile\b",
+    ),
     ("vllm", r"vllm|aphrodite|multi-node-serving|lmcache"),
     ("djl", r"\bdjl\b|djl-(?:serving|inference)|lmi-dist"),
     ("mlc", r"mlc[-_]llm"),
@@ -198,9 +202,10 @@ _WORDS: Final = (
     ("exllama", r"tabbyapi|exllama|text-generation-webui"),
     ("kobold", r"koboldcpp"),
     ("localai", r"local-?ai\b"),
-    ("ctranslate2", r"ctranslate2|faster[-_]whisper"),
-    ("openvino", r"openvino|optimum-intel"),
+    ("ctranslate2", r"ctranslate2|faster[-_]whisper|ct2-transformers"),
+    ("openvino", r"openvino|optimum-intel|optimum-cli"),
     ("deepspeed", r"deepspeed"),
+    ("olive", r"\bolive\b"),
 )
 _ENGINE_WORDS: Final = re.compile(
     "|".join(f"(?P<{engine}>{words})" for engine, words in _WORDS), re.IGNORECASE

@@ -82,7 +82,7 @@ def _enabled(kind: str, mode: str) -> Meaning:
 def _weight_only(value: Value) -> tuple[Effect, ...]:
     if switch_of(value) is False:
         return NOTHING
-    return (Setting("quantize", {"weights": "int8"}),)
+    return (Setting("quantize", {"weights": "auto"}),)
 
 
 _KV_CACHE: Final[Mapping[str, Meaning]] = MappingProxyType(

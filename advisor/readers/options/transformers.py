@@ -254,11 +254,20 @@ JETSTREAM: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
 
 CTRANSLATE2: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
-        ("compute-type",): _compute_type,
+        ("compute-type", "quantization"): _compute_type,
         ("tensor-parallel",): _tp_plan,
     }
 )
 """CTranslate2."""
+
+OLIVE: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
+    {
+        ("model-name-or-path", "m"): model,
+        ("precision",): weights,
+        ("algorithm", "implementation", "data-name"): nothing,
+    }
+)
+"""The command line of Olive."""
 
 OPENVINO: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
