@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
@@ -72,6 +72,10 @@ class _Table(BaseModel):
     baseline: str | None = None
     rules: tuple[str, ...] = ()
     context: _Context = _Context()
+
+
+CONTEXT: Final = tuple(_Context.model_fields)
+"""Names of the facts that settings may give."""
 
 
 def read_table(path: Path, table: object) -> Settings:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from advisor import cli
+from advisor.config_table import CONTEXT
 from advisor.reports.formats import FORMATS
 
 HEAD = "rooflint: 1\nmodel: Llama-3.1-8B\nhardware: H100 SXM\n"
@@ -297,6 +298,7 @@ def test_config_shows_each_setting_and_where_it_comes_from(
     assert rows["strict"] == ["default", "false"]
     assert rows["context.hardware"] == ["rooflint.toml", '"A100', "80GB", 'SXM"']
     assert rows["context.batch"] == ["default", "1"]
+    assert {name.partition(".")[2] for name in rows if name.startswith("context.")} == set(CONTEXT)
     told = config(run, capsys, "a.yaml", "drafts/x.yaml", "b.yaml").splitlines()[-3:]
     assert told[0].startswith("a.yaml: ")
     assert told[0].endswith("rules run, not FLP002")

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from advisor.config import Settings, read_settings
-from advisor.config_table import read_table
+from advisor.config_table import CONTEXT, read_table
 from advisor.reports.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +43,7 @@ def test_the_page_on_settings_shows_every_setting(tmp_path: Path) -> None:
     table = tomllib.loads(shown)["tool"]["rooflint"]
     assert read_table(file, table) == configured.settings
     assert configured.settings.context["context"] == 8192
+    assert set(configured.settings.context) == set(CONTEXT) - {"phase", "activations", "lm_head"}
 
 
 def test_the_page_on_ci_names_every_format() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from advisor.checking import known_rules
 from advisor.config import Configuration
+from advisor.config_table import CONTEXT
 from advisor.deployment import (
     REFERENCE_BATCH,
     REFERENCE_CONTEXT,
@@ -58,8 +59,12 @@ def rows(configured: Configuration) -> tuple[Row, ...]:
         for name, value in settings.items()
     ]
     found += (
-        Row(f"context.{name}", facts.get(name, assumed), file if name in facts else "default")
-        for name, assumed in _REFERENCE.items()
+        Row(
+            f"context.{name}",
+            facts.get(name, _REFERENCE.get(name)),
+            file if name in facts else "default",
+        )
+        for name in CONTEXT
     )
     return tuple(found)
 
