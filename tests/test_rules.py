@@ -102,3 +102,38 @@ def test_nothing_is_said_of_a_passing_example(loaded: LoadedRule, example: str) 
 
 def test_marks_are_taken_out_and_remembered() -> None:
     assert unmarked("a «bc» d «e»") == ("a bc d e", (Span(2, 4), Span(7, 8)))
+
+
+WITH_LEVERS = [param for param in FLAGGED if "levers:\n" in str(param.values[1])]
+IDLE = "  - {kind: loading, name: tensorizer}\n"
+
+
+@pytest.mark.parametrize(("loaded", "example"), WITH_LEVERS)
+def test_other_levers_hide_no_finding(loaded: LoadedRule, example: str) -> None:
+    text, spans = unmarked(example)
+    head, tail = text.split("levers:\n")
+    crowd = f"{head}levers:\n{IDLE}{tail.rstrip()}\n"
+    if not re.search(r"^\S", tail, re.MULTILINE):
+        crowd += IDLE
+    found = [one for one in findings_in(crowd, strict=True) if one.rule == loaded.rule.code]
+    notes = [
+        note
+        for one in findings_in(crowd, strict=True)
+        for note in one.notes
+        if note.rule == loaded.rule.code
+    ]
+    shift = len(IDLE)
+    starts = {one.start.offset - shift for one in found}
+    assert {span.start for span in spans if span.start >= len(head)} <= starts or notes
+
+
+@pytest.mark.parametrize(("loaded", "example"), FLAGGED)
+def test_sentences_denied_before_one_hide_no_finding(loaded: LoadedRule, example: str) -> None:
+    text, _ = unmarked(example)
+    if "diagnosis: " not in text:
+        return
+    line = re.search(r"^diagnosis: (.*)$", text, re.MULTILINE)
+    assert line is not None
+    several = f"diagnosis:\n  - nothing is known of the network\n  - {line[1]}"
+    crowd = text.replace(line[0], several)
+    assert loaded.rule.code in {one.rule for one in findings_in(crowd, strict=True)}
