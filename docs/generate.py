@@ -18,9 +18,13 @@ from pathlib import Path
 
 from advisor.catalog.compile import compiled_files
 from advisor.catalog.store import FOLDER
+from advisor.deployment import Deployment
+from advisor.reports.wall import ridges_drawing, roofline_drawing
 from advisor.rulebook import compile_index
 from advisor.schema import SCHEMAS, schema_text
+from advisor.wall import generations, roofline_of
 from docs import bytes_per_token
+from docs.reference_pages import lever_pages, rule_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -51,6 +55,26 @@ def bytes_page() -> dict[Path, bytes]:
     return {ROOT / "docs" / "bytes-per-token.md": bytes_per_token.page().encode()}
 
 
+def images() -> dict[Path, bytes]:
+    """The plots of docs/memory-wall.md."""
+    roof = roofline_of(Deployment("Llama-3.1-8B", "H100 SXM"))
+    folder = ROOT / "docs" / "images"
+    return {
+        folder / "ridges.svg": ridges_drawing(generations()).svg().encode(),
+        folder / "roofline.svg": roofline_drawing(roof).svg().encode(),
+    }
+
+
+def reference() -> dict[Path, bytes]:
+    """A page for each rule and each lever, as `rooflint explain` shows it."""
+    made = (("rules", rule_pages()), ("levers", lever_pages()))
+    return {
+        ROOT / "docs" / folder / name: text.encode()
+        for folder, pages in made
+        for name, text in pages
+    }
+
+
 def shown() -> dict[Path, bytes]:
     """README.md and the pages of docs/ with the output that their commands have today."""
     pages = (README, *sorted((ROOT / "docs").glob("*.md")))
@@ -61,7 +85,9 @@ PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (
     catalogs,
     rules,
     schemas,
+    reference,
     bytes_page,
+    images,
     shown,
 )
 

@@ -317,7 +317,7 @@ def _plan(
         layers=model.layer_count,
         moe_layers=moe_layers,
         resident_bytes=resident / parallelism.pipeline,
-        activation_width=(4 * model.hidden + 2 * model.intermediate) * _ACTIVATION_BYTES,
+        activation_width=(4 * model.hidden + model.intermediate) * _ACTIVATION_BYTES,
     )
 
 

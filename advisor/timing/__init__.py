@@ -1,0 +1,1 @@
+"""What a step takes beyond its bytes and FLOPs, fitted to published measurements."""
