@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "user-rules.md").read_text(encoding="utf-8")
 RULE, TEST = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 SLOW = "rooflint: 1\nmodel: Llama-3.1-8B\nhardware: H100 SXM\nlevers: [{kind: batch, batch: 512}]\n"
+LINE = RULE.splitlines().index("PROMISED_MS = 50.0") + 1
 FAST = SLOW.replace("512", "2")
 
 Run = Callable[..., tuple[int, str, str]]
@@ -54,7 +55,7 @@ def codes(out: str) -> list[tuple[str, str]]:
 
 
 def test_the_rule_of_the_page_is_as_short_as_it_says_and_works(run: Run) -> None:
-    assert len(RULE.splitlines()) <= 36
+    assert len(RULE.splitlines()) <= 30
     code, out, err = run("slow.yaml", "fast.yaml", "--rules", "acme_rules", "--select", "ACME")
     assert (code, err) == (1, "")
     assert codes(out) == [("slow.yaml", "ACME001")]
@@ -124,7 +125,7 @@ def test_helpers_are_no_rules_and_nothing_is_left_behind(folder: Path) -> None:
     )  # fmt: skip
     found = load(["acme_rules"])
     assert [one.rule.code for one in found] == ["ACME001", "ACME002"]
-    assert found[0].page.startswith("## What it does\nFlags a batch")
+    assert found[0].page.startswith("Flags a batch")
     left = {path.name for path in (folder / "acme_rules").rglob("acme*.pyc")}
     assert left == set()
 
@@ -169,7 +170,7 @@ def test_packages_in_the_tree_that_is_checked_declare_nothing(
     [
         ("RULE = Rule(", "RULES = Rule(", "there is no RULE = Rule(...)"),
         ("def check(", "def judge(", "there is no check(audit)"),
-        ('"""## What', 'TEXT = """## What', "the docstring is missing"),
+        ('"""Flags', 'TEXT = """Flags', "the docstring is missing"),
         ("ACME001", "acme1", "'acme1' is not of the form ABC001"),
         ("ACME001", "FLP901", "codes FLP... are kept for rules of rooflint"),
         ("ACME001", "FLP002", "codes FLP... are kept for rules of rooflint"),
@@ -183,7 +184,7 @@ def test_packages_in_the_tree_that_is_checked_declare_nothing(
             "PROMISED_MS = 50.0 / 0",
             "ZeroDivisionError: float",
         ),
-        ("PROMISED_MS = 50.0", "raise SystemExit(3)", "SystemExit: 3 (line 11)"),
+        ("PROMISED_MS = 50.0", "raise SystemExit(3)", f"SystemExit: 3 (line {LINE})"),
         ("PROMISED_MS = 50.0", "PROMISED_MS = = 50", "SyntaxError: invalid syntax"),
         ("from advisor.rule", "from advisor.rulez", "ModuleNotFoundError"),
     ],
