@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.deployment import DeploymentError
+from advisor.ledger.formats import UnknownFormatError
 from advisor.outcome import CommandError, Outcome
 from advisor.prove.record import KIND, Clock, Run, RunFileError, load_text, read_run
 from advisor.prove.verdict import judge
@@ -56,7 +58,7 @@ def run_prove(options: ProveOptions, measured: str | None, style: Style) -> Outc
     """
     try:
         return _measure(options, style) if measured is None else _read(measured, options, style)
-    except RunFileError as error:
+    except (RunFileError, UnknownFormatError, DeploymentError) as error:
         raise CommandError(str(error)) from None
 
 
@@ -174,7 +176,7 @@ def _model(name: str) -> Architecture:
 def _hardware(options: ProveOptions) -> Hardware:
     try:
         from advisor.prove.torch_machine import NoDeviceError, TorchMachine  # noqa: PLC0415
-    except ImportError:
+    except (ImportError, OSError):  # not there, or a library of it that does not load
         raise CommandError(NO_TORCH) from None
     try:
         return TorchMachine(options.device, options.threads, options.clock)

@@ -179,8 +179,8 @@ def _built(
             warm_ms = [step() for _ in range(WARM_UP)][-1]
         except Missing as missing:
             note(f"{variant.name}: {missing}")
-            if group.sweep:
-                break
+            if group.sweep or not built:
+                break  # a dearer variant will not run either, nor anything without the baseline
             continue
         built.append((variant, step))
         first_ms = first_ms or warm_ms
@@ -229,7 +229,7 @@ def _trials(
             flops=ledger.flops,
             modelled_ms=modelled.expected_ms.mid,
             predicted=(speedup.low * more, speedup.mid * more, speedup.high * more),
-            times_ms=tuple(measured),
+            times_ms=tuple(float(f"{time:.6g}") for time in measured),
         )
 
 

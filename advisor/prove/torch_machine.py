@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
@@ -205,15 +206,18 @@ def _name_of(device: str) -> str:
 
 
 def _captured(step: DecodeStep) -> Callable[[], Any]:
-    """The step as a CUDA graph. One copy only: a graph holds its addresses."""
+    """The step as CUDA graphs, one a copy of the weights: a graph holds its addresses."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        for _ in range(3):
-            step.run_copy(0)
+        for number in range(step.copies):
+            step.run_copy(number)
     torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step.run_copy(0)
-    replay: Callable[[], Any] = graph.replay
-    return replay
+    graphs = []
+    for number in range(step.copies):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step.run_copy(number)
+        graphs.append(graph)
+    turns = cycle(graphs)
+    return lambda: next(turns).replay()

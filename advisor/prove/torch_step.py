@@ -166,6 +166,11 @@ class DecodeStep:
         self._turn += 1
         return self.run_copy(self._turn % len(self._copies))
 
+    @property
+    def copies(self) -> int:
+        """How many copies of the weights there are."""
+        return len(self._copies)
+
     def run_copy(self, number: int) -> Any:
         """Run the step on one copy of the weights."""
         hidden = self._start

@@ -40,6 +40,11 @@ _FREE: Final = 1.25
 """Twice the FLOPs for less than this many times the time: not what limits the step."""
 _PAID: Final = 1.5
 _GAIN: Final = 1.1
+_COMPUTING: Final = {
+    "shown": "they are not what limits it",
+    "refuted": "computing limits it",
+    "undecided": "computing is part of it, or the timing too loose to tell",
+}
 _BASELINE: Final = "baseline"
 
 
@@ -302,8 +307,7 @@ def _doubled(ratio: Ratio) -> Test:
     return Test(
         "FLOPs doubled at equal bytes",
         result,
-        f"the step takes {cost:.2f}x the time for twice the FLOPs: "
-        + ("they are not what limits it" if result == "shown" else "computing is in the time"),
+        f"the step takes {cost:.2f}x the time for twice the FLOPs: " + _COMPUTING[result],
         f"{_PAID}x the time or more: then FLOPs limit the step and removing them would pay",
     )
 

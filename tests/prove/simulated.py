@@ -33,10 +33,13 @@ class SimulatedMachine:
         noise: float = 0.005,
         drift: float = 0.0,
         missing: tuple[str, ...] = (),
+        graph_saves_ms: float = 0.0,
+        largest_context: int = 10**9,
         interrupt_after: int | None = None,
     ) -> None:
         self.bandwidth, self.rate, self.fixed_ms = bandwidth_gbs, gflops, fixed_ms
         self.noise, self.drift, self.missing = noise, drift, missing
+        self.graph_saves_ms, self.largest_context = graph_saves_ms, largest_context
         self.steps, self.interrupt_after = 0, interrupt_after
         self.random = random.Random(1)  # noqa: S311
         self.prepared: list[str] = []
@@ -51,11 +54,14 @@ class SimulatedMachine:
         weights = variant.deployment.weights
         if weights is not None and weights.name in self.missing:
             raise Missing(f"no kernel for {weights.name} on this simulated machine")
+        if variant.deployment.context > self.largest_context:
+            raise Missing("not enough memory")
         self.prepared.append(variant.name)
         ledger = counted(variant)
         reading_ms = ledger.memory_bytes / self.bandwidth / 1e6
         computing_ms = ledger.flops / self.rate / 1e6
         exact = self.fixed_ms + max(reading_ms, computing_ms)
+        exact -= self.graph_saves_ms if variant.graph else 0.0
 
         def step() -> float:
             self.steps += 1

@@ -77,6 +77,66 @@ def test_usage(call: Call) -> None:
     assert call("--rounds", "2", "--model", "x")[0] == 2
 
 
+# Measuring
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedMachine:
+    machine = SimulatedMachine()
+    monkeypatch.setattr("advisor.prove_command._hardware", lambda _options: machine)
+    return machine
+
+
+def test_a_machine_is_measured_and_the_run_kept(
+    call: Call, simulated: SimulatedMachine, tmp_path: Path
+) -> None:
+    path = tmp_path / "prove.json"
+    code, out, err = call("--model", "Qwen2.5-0.5B", "--rounds", "5", "--save", str(path))
+    assert (code, err) == (0, "")
+    assert "memory-bound" in out
+    kept = read_run(path)
+    assert (kept.baseline.weights, kept.baseline.batch, kept.baseline.context) == ("fp32", 1, 512)
+    assert simulated.steps > 100
+
+
+def test_progress_is_told_to_whoever_watches(
+    call: Call, simulated: SimulatedMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    _code, out, err = call("--model", "Qwen2.5-0.5B", "--rounds", "3")
+    assert simulated.steps
+    assert "placebo: round 3 of 3" in err
+    assert "round" not in out
+    assert err.endswith("\r\x1b[K")
+
+
+def test_an_interruption_is_told_and_shows_what_there_is(
+    call: Call, simulated: SimulatedMachine
+) -> None:
+    simulated.interrupt_after = 60
+    code, out, _err = call("--model", "Qwen2.5-0.5B", "--rounds", "7")
+    assert code == 0
+    assert "interrupted: what was measured until then is shown" in out
+    assert "predicted against measured" in out
+
+
+def test_formats_that_cannot_be_measured_are_said(call: Call, simulated: SimulatedMachine) -> None:
+    code, _out, err = call("--model", "Qwen2.5-0.5B", "--weights", "int9")
+    assert code == 2
+    assert "unknown number format 'int9'" in err
+    simulated.missing = ("fp8",)
+    code, out, err = call("--model", "Qwen2.5-0.5B", "--weights", "fp8")
+    assert (code, out) == (2, "")
+    assert "nothing was measured: baseline: no kernel for fp8" in err
+
+
+def test_too_little_memory_is_one_message(call: Call, simulated: SimulatedMachine) -> None:
+    simulated.memory_bytes = 1e8
+    code, out, err = call("--model", "Llama-3.1-8B")
+    assert (code, out) == (2, "")
+    assert "not even one layer" in err
+
+
 # A run that was kept
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.deployment import find_model
+from advisor.deployment import Deployment, find_model
 from advisor.ledger.shapes import Architecture
 from advisor.levers.reshape import with_depth
 from advisor.prove.record import Run, RunFileError, run_of, to_json
@@ -179,3 +179,116 @@ def test_a_model_of_which_no_layer_fits_is_refused() -> None:
 def test_a_run_survives_its_json() -> None:
     measured = run(SimulatedMachine(), wanted(with_depth(MODEL, 2), rounds=3), ignore)
     assert run_of(json.loads(to_json(measured)), "run.json") == measured
+
+
+def test_launches_are_taken_out_by_a_graph_where_the_host_is_behind() -> None:
+    machine = SimulatedMachine(fixed_ms=20.0, graph_saves_ms=18.0)
+    machine.device = "cuda"
+    measured, verdict = verdict_of(machine)
+    assert outcomes(verdict)["launches taken out by a graph"] == "shown"
+    row = next(lever for lever in verdict.levers if lever.group == "graph")
+    # 98.9 ms of reading: (98.9 + 20) / (98.9 + 2).
+    assert row.measured.mid == pytest.approx(118.9 / 100.9, rel=0.02)
+    assert [trial.name for trial in measured.group("graph")][1] == "captured as a graph"
+    idle = SimulatedMachine()
+    idle.device = "cuda"
+    assert outcomes(verdict_of(idle)[1])["launches taken out by a graph"] == "refuted"
+
+
+def test_a_sweep_ends_where_memory_ends() -> None:
+    measured, verdict = verdict_of(SimulatedMachine(largest_context=1024))
+    assert [trial.context for trial in measured.group("context")] == [128, 512]
+    assert any(note.startswith("context 2048: not enough memory") for note in measured.notes)
+    assert "context sweep" in outcomes(verdict)
+
+
+def test_a_cache_that_is_read_slowly_is_told() -> None:
+    # 24.6 kB a token: 2,048 tokens are 50 MB, 0.05 ms at 1,000 GB/s, below the noise.
+    fast = SimulatedMachine(bandwidth_gbs=1000.0, gflops=1e6, fixed_ms=50.0)
+    assert outcomes(verdict_of(fast)[1])["context sweep"] == "undecided"
+    # At 1 GFLOP/s attention computes for longer than it reads.
+    slow = SimulatedMachine(bandwidth_gbs=1000.0, gflops=20.0, fixed_ms=0.0, noise=0.0001)
+    assert outcomes(verdict_of(slow)[1])["context sweep"] == "refuted"
+
+
+def test_dear_variants_end_a_sweep() -> None:
+    measured = run(SimulatedMachine(gflops=22.0), wanted(), ignore)
+    # 45 ms of computing a token and 99 ms of reading: 7 times the first step at batch 16, 14 at 32.
+    assert max(trial.batch for trial in measured.group("batch")) == 32
+
+
+def test_an_interruption_within_the_first_rounds_keeps_none_of_them() -> None:
+    measured = run(SimulatedMachine(interrupt_after=15), wanted(), ignore)
+    assert measured.trials == ()
+    assert any("too few rounds" in note for note in measured.notes)
+
+
+def test_time_that_runs_out_ends_a_group_after_three_rounds() -> None:
+    from advisor.prove.experiments import measure, plan  # noqa: PLC0415
+    from advisor.prove.session import ENGINE  # noqa: PLC0415
+
+    deployment = Deployment(
+        with_depth(MODEL, 1), "Xeon 8480+", weights="fp32", engine=ENGINE, context=16
+    )
+    groups = plan(deployment, "bf16", graphs=False)[:1]
+    asked = iter([False] + [True] * 100)
+    trials = list(
+        measure(
+            SimulatedMachine(),
+            groups,
+            rounds=50,
+            out_of_time=lambda: next(asked),
+            progress=ignore,
+            note=ignore,
+        )
+    )
+    assert {len(trial.times_ms) for trial in trials} == {3}
+
+
+def test_a_run_without_its_controls_falls_back_on_the_bandwidth_used() -> None:
+    measured = run(SimulatedMachine(), wanted(), ignore)
+    alone = replace(measured, trials=measured.group("batch"))
+    verdict = judge(alone)
+    assert verdict is not None
+    assert verdict.follows is None
+    assert (verdict.bound, "streaming bandwidth" in verdict.because) == ("memory", True)
+    slow = run(SimulatedMachine(fixed_ms=150.0), wanted(), ignore)
+    verdict = judge(replace(slow, trials=slow.group("batch")))
+    assert verdict is not None
+    assert verdict.bound == "undecided"
+
+
+def test_no_single_limit_is_undecided() -> None:
+    # 99 ms of reading hide 66 ms of computing, which show when doubled; 66 ms are fixed.
+    machine = SimulatedMachine(gflops=15.0, fixed_ms=66.0, noise=0.001)
+    _measured, verdict = verdict_of(machine)
+    assert verdict.bound == "undecided"
+    assert "no single limit" in verdict.because
+
+
+def test_weights_that_lie_elsewhere_may_differ_and_are_told() -> None:
+    measured = run(SimulatedMachine(noise=0.001), wanted(), ignore)
+    slower = tuple(
+        replace(one, times_ms=tuple(1.08 * time for time in one.times_ms))
+        if one.name.startswith(("the same", "half the weights zero"))
+        else one
+        for one in measured.trials
+    )
+    verdict = judge(replace(measured, trials=slower))
+    assert verdict is not None
+    assert any("elsewhere in memory differ by 7%" in doubt for doubt in verdict.doubts)
+    # As far off as the same weights elsewhere: no sign that zeros do anything.
+    assert outcomes(verdict)["zeros stored dense"] == "shown"
+
+
+def test_zeros_that_pay_refute_the_claim_that_they_do_not() -> None:
+    measured = run(SimulatedMachine(noise=0.001), wanted(), ignore)
+    faster = tuple(
+        replace(one, times_ms=tuple(0.7 * time for time in one.times_ms))
+        if one.name.startswith("half the weights zero")
+        else one
+        for one in measured.trials
+    )
+    verdict = judge(replace(measured, trials=faster))
+    assert verdict is not None
+    assert outcomes(verdict)["zeros stored dense"] == "refuted"
