@@ -24,13 +24,12 @@ _BOUND_NAMES: dict[Bound, str] = {
 }
 _CACHE_MATTERS = 0.05
 """Share of the cache in a step from which an unknown context could move a ceiling."""
-_SET_FOR_SPEED = frozenset(
-    {"quantize", "prune", "low_rank", "activation_sparsity", "early_exit", "speculate"}
-)
+_SET_FOR_SPEED = frozenset({"quantize", "prune", "low_rank", "activation_sparsity", "early_exit"})
 """Kinds of lever that are pointless in a configuration unless decode gets faster.
 
 Batching, splits, offload, caches of prompts and kernels are set for throughput, room or the
-prompt as often, and a configuration does not say for what.
+prompt as often, and a configuration does not say for what. What speculation gains hangs on the
+traffic that it was set up for.
 """
 _NOTHING = 0.02
 """A factor this close to 1 is no gain, whoever claims it."""

@@ -22,7 +22,7 @@ _IF_ENABLED: Final = "the switch, which is left open"
 _VISION: Final = re.compile(
     r"imagenet|resnet|mobilenet|efficientnet|\bvgg|inception|\bcoco\b|squeezenet|yolo|\bssd\b"
     r"|image-classification|ImageClassif|\bvit\b|torchvision|\btimm\b|\bconv\d?\b"
-    r"|sections\.\d|backbone|patch_embed|stable-diffusion|\bunet\b|\bvae_|safety_checker",
+    r"|sections\.\d|backbone|patch_embed|stable-diffusion|\bunet\b|\bvae_|safety_checker|\battn\.qkv\b",
     re.IGNORECASE,
 )
 """Convolutions and image classifiers generate no tokens."""

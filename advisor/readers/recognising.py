@@ -179,6 +179,8 @@ def is_unit(entries: Mapping[str, Entry], key: str) -> bool:
     """Whether a mapping is one deployment: a container, service, model or worker role."""
     if key in ROLES or runs(entries):
         return True
+    if "model_id" in entries and entries.keys() & {"extra_args", "precision", "vram_minimum_gb"}:
+        return True
     return bool(
         entries.keys() & {"vllmConfig", "engine_kwargs", "modelURL", "llm_config", "engineArgs"}
     )

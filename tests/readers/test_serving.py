@@ -186,6 +186,28 @@ def test_an_ordinary_deployment_has_no_findings() -> None:
     assert check([str(FIXTURES / "deployment_vllm.yaml")]).findings == ()
 
 
+def test_speculation_in_a_configuration_promises_nothing(tmp_path: Path) -> None:
+    # On a mixture of experts drafts touch more experts; a proposal is told so, a setting is not.
+    args = '--model=Qwen/Qwen3-30B-A3B, --speculative-config, \'{"method": "eagle3"}\''
+    (tmp_path / "x.yaml").write_text(MANIFEST.format(args=args), encoding="utf-8")
+    assert check([str(tmp_path)], strict=False).findings == ()
+
+
+def test_variants_with_a_model_of_their_own_are_setups_of_their_own() -> None:
+    text = (
+        "name: x\nmodel:\n  model_id: a/b-21B\nvariants:\n"
+        "  large:\n    model_id: a/b-300B\n    precision: bf16\n"
+        "    extra_args: [--tensor-parallel-size, '8']\n"
+        "  small:\n    model_id: a/b-21B-FP8\n    precision: fp8\n"
+    )
+    found = {
+        proposal.model.value: [one.lever.machine_kind for one in proposal.levers]
+        for proposal in proposals(text)
+        if proposal.model is not None
+    }
+    assert found == {"a/b-300B": ["tensor_parallel"], "a/b-21B-FP8": ["quantize.weights.fp8"]}
+
+
 def test_zeros_that_are_stored_are_flagged_in_a_recipe() -> None:
     (finding,) = check([str(FIXTURES / "configmap_recipe.yaml")]).findings
     assert (finding.rule, finding.start.line) == ("FLP002", 11)
