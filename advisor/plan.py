@@ -59,6 +59,9 @@ def configuration(start: Path, file: str | None = None, *, isolated: bool = Fals
 def plan(flags: Flags, configured: Configuration, rules: Iterable[LoadedRule] = ()) -> Plan:
     """Put flags over settings; `rules` are those beside the pack.
 
+    Where the settings name rules that this run does not load, words of theirs may be about these,
+    and those that mean nothing are passed over.
+
     Raises:
         UnknownRuleError: for a flag that names no rule.
         SettingsError: for a setting that names no rule.
@@ -70,6 +73,8 @@ def plan(flags: Flags, configured: Configuration, rules: Iterable[LoadedRule] = 
     def of_settings(
         name: str, find: Callable[..., frozenset[str]], *given: Iterable[str]
     ) -> frozenset[str]:
+        if settings.rules and not extra:
+            given = tuple(filter(words.knows, each) for each in given)
         try:
             return find(*given)
         except UnknownRuleError as error:

@@ -44,6 +44,10 @@ class Words:
             for word in rule.code, rule.family, rule.name:
                 self._meant[word.lower()] = word
 
+    def knows(self, word: str) -> bool:
+        """Whether a word means a rule."""
+        return word.strip().lower() in self._meant
+
     def look_up(self, word: str) -> str:
         """The code, family or name that a word means.
 

@@ -107,6 +107,21 @@ def test_rules_of_the_settings_lie_beside_them(run: Run, folder: Path) -> None:
     assert codes(run("slow.yaml", "--config", "inner/ours.toml")[1]) == [("slow.yaml", "ACME001")]
 
 
+def test_settings_may_speak_of_rules_that_a_run_does_not_load(
+    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "rooflint.toml").write_text(
+        'rules = ["acme_rules"]\nignore = ["ACME001", "FLP"]\nno-suppress = ["ACME"]\n'
+        '[per-file-ignores]\n"a/" = ["batch-breaks-promise"]\n'
+    )
+    assert run("slow.yaml", "--select", "ACME,FLP")[0] == 2
+    assert run("slow.yaml")[0] == 0
+    assert run("slow.yaml", "--config", "rooflint.toml")[0] == 0
+    for arguments in (["audit", "slow.yaml"], ["config", "slow.yaml"]):
+        assert cli.run(arguments) == 0
+    capsys.readouterr()
+
+
 def test_a_rule_of_others_is_suppressed_and_selected_like_any(run: Run, folder: Path) -> None:
     hidden = SLOW.replace("levers:", "# rooflint: ignore[ACME001] for a batch job\nlevers:")
     (folder / "hidden.yaml").write_text(hidden)
