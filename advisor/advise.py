@@ -20,6 +20,8 @@ Goal = Literal["latency", "throughput", "memory"]
 
 _WORTH: Final = 1.02
 """A gain below 2% is lost in the noise of one measurement."""
+_WORTH_NAMING: Final = 1.05
+"""A finding does not send people after less."""
 _WORTH_BYTES: Final = 0.02
 MOST_STACKED: Final = 5
 
@@ -32,6 +34,8 @@ class Idea(NamedTuple):
     needs: str
     risk: str
     """To quality, in a word: none, small, some, high."""
+    told: str = ""
+    """How a finding names it when it says what to do instead; empty for what it does not name."""
 
     @property
     def slot(self) -> str:
@@ -44,12 +48,18 @@ IDEAS: Final = (
     Idea("quantize", {"weights": "fp8"}, "FP8 checkpoint; weight-only kernel below sm89", "small"),
     Idea("quantize", {"weights": "int8"}, "W8A16 or W8A8 kernel", "small"),
     Idea(
-        "quantize", {"weights": "int4-g128"}, "AWQ or GPTQ checkpoint, Marlin-class kernel", "some"
+        "quantize",
+        {"weights": "int4-g128"},
+        "AWQ or GPTQ checkpoint, Marlin-class kernel",
+        "some",
+        "int4-g128 weights",
     ),
     Idea("quantize", {"weights": "nvfp4"}, "NVFP4 checkpoint; FP4 math from Blackwell", "some"),
     Idea("quantize", {"weights": "int3-g128"}, "3-bit checkpoint and kernel", "high"),
     Idea("quantize", {"lm_head": "int8"}, "an engine that quantizes the output head", "small"),
-    Idea("quantize", {"kv_cache": "fp8"}, "attention kernel that reads FP8", "small"),
+    Idea(
+        "quantize", {"kv_cache": "fp8"}, "attention kernel that reads FP8", "small", "fp8 KV cache"
+    ),
     Idea("quantize", {"kv_cache": "int4-g64"}, "attention kernel that reads 4 bits", "some"),
     Idea(
         "prune",
@@ -69,6 +79,7 @@ IDEAS: Final = (
         {"method": "EAGLE-3", "draft_tokens": 3, "tokens_per_pass": 2.0},
         "a draft head for this model; 2.0 accepted tokens per pass are assumed",
         "none",
+        "speculation at 2 tokens per pass",
     ),
     Idea(
         "speculate",
@@ -80,7 +91,7 @@ IDEAS: Final = (
     Idea("tensor_parallel", {"size": 2}, "two devices with a fast link", "none"),
     Idea("tensor_parallel", {"size": 4}, "four devices with a fast link", "none"),
     Idea("tensor_parallel", {"size": 8}, "eight devices with a fast link", "none"),
-    Idea("cuda_graphs", {}, "static shapes", "none"),
+    Idea("cuda_graphs", {}, "static shapes", "none", "CUDA graphs"),
     Idea("fuse", {}, "fused norm, rotation and projection kernels", "none"),
     Idea("batch", {"batch": 8}, "eight requests at a time", "none"),
     Idea("batch", {"batch": 32}, "32 requests at a time", "none"),
@@ -192,6 +203,22 @@ def advise(
         key=lambda advice: -advice.worth(goal),
     )
     return Ranking(goal, before, tuple(helping), tuple(useless), tuple(stacks[:5]))
+
+
+def first_choice(deployment: Deployment) -> tuple[Advice, ...]:
+    """The few ideas that a finding names, those that help here, the best first."""
+    before = step_of(deployment)
+    tried = (
+        _tried((idea,), before, "latency")
+        for idea in IDEAS
+        if idea.told and not _is_there(idea, deployment)
+    )
+    return tuple(
+        sorted(
+            (advice for advice in tried if advice.gain.mid >= _WORTH_NAMING),
+            key=lambda advice: -advice.gain.mid,
+        )
+    )
 
 
 def _lever(idea: Idea) -> Lever:
