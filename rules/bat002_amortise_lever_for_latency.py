@@ -204,8 +204,10 @@ def _is_shared_rate(statement: Statement) -> bool:
     """Whether the rate of all is given as that of one, or the step is divided by its users."""
     if statement.kind not in {Kind.FIGURE, Kind.GAIN} or statement.tpot_ms is None:
         return False
-    many = (statement.frame.batch or 0) > 1 or not statement.nearby.isdisjoint(
-        {"BATCH", "AGGREGATE", "THROUGHPUT"}
+    many = (
+        (statement.frame.batch or 0) > 1
+        or not statement.nearby.isdisjoint({"BATCH", "AGGREGATE", "THROUGHPUT"})
+        or _COUNT.search(statement.context_text) is not None
     )
     if not many or "SINGLE" not in statement.clause:
         return False

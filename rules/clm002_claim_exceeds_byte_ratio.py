@@ -141,6 +141,7 @@ def _is_byte_lever(lever: LeverAudit) -> bool:
     return kind.startswith(_KINDS) and memory_bound and alone and lever.moves_fewer_bytes
 
 
+_CAUSES = frozenset({"QUANT", "MATMUL"})
 _OTHERS = frozenset({"SPEC", "PRUNE", "S24", "TP", "GRAPHS", "DISTILL", "OFFLOAD", "BATCH"})
 _FROM_TO = re.compile(r"from (?:about )?(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) GB")
 _WHOLE = re.compile(r"of the (\d+(?:\.\d+)?) GB")
@@ -153,7 +154,7 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.kind is not Kind.GAIN or statement.speedup is None:
         return None
-    if statement.is_aggregate or not is_small_batch(statement) or statement.cause != "QUANT":
+    if statement.is_aggregate or not is_small_batch(statement) or statement.cause not in _CAUSES:
         return None
     if statement.phase is not Phase.DECODE and not statement.is_single:
         return None

@@ -29,10 +29,13 @@ from collections.abc import Iterator
 from advisor.alternatives import advice
 from advisor.audit import Audit, LeverAudit
 from advisor.catalog.device import Device
+from advisor.deployment import find_device
 from advisor.evidence import hardware_of, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.kernels import AttentionKernel, MatmulKernel
-from advisor.rule import Rule
+from advisor.prose.model import Kind
+from advisor.rule import PROSE, Rule
+from advisor.said import Said, Wrong, confidence_of
 
 RULE = Rule(
     code="FLP005",
@@ -41,7 +44,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.PEAK_TFLOPS,
-    about=("matmul_kernel", "attention_kernel"),
+    about=("matmul_kernel", "attention_kernel", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -65,6 +68,9 @@ levers:
   - «kind: matmul_kernel»
     name: bf16 GEMM
     peak: 1979 TFLOPS
+""",
+        """\
+«Four H100 SXM with 1,979 TFLOPS of dense BF16 each deliver 7.9 PFLOPS.»
 """,
     ),
     passing=(
@@ -90,6 +96,12 @@ levers:
     name: FP8 GEMM
     peak: 1979 TFLOPS
     claim: 1.5x TTFT
+""",
+        """\
+One H100 SXM has 989 TFLOPS of dense BF16.
+""",
+        """\
+The 1,979 TFLOPS on the data sheet include sparsity.
 """,
     ),
 )
@@ -120,6 +132,12 @@ def check(audit: Audit) -> Iterator[Finding]:
         if not doubled or _explained(quoted, dense, device, devices):
             continue
         yield _finding(audit, lever, quoted, doubled[0], dense[doubled[0]])
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="dense weights never run at the rate of structured sparsity",
+        instead="use the dense figure",
+    )
 
 
 def _dtypes(audit: Audit, lever: LeverAudit, name: str) -> set[str]:
@@ -159,4 +177,34 @@ def _finding(audit: Audit, lever: LeverAudit, quoted: float, dtype: str, dense: 
             "dense_tflops": dense,
             "devices": hardware_of(lever.before),
         },
+    )
+
+
+_DENSE_QUOTED = re.compile(
+    r"(\d[\d,]*) TFLOPS (?:of )?dense (bf16|fp16|fp8|int8)|(\d[\d,]*) dense (bf16|fp16|fp8"
+    r"|int8) TFLOPS",
+    re.IGNORECASE,
+)
+
+
+def _judge(said: Said) -> Wrong | None:
+    """A sparse peak that the text calls dense, of a device that it names."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    quoted = _DENSE_QUOTED.search(statement.text)
+    if sure is None or statement.kind is not Kind.PEAK or quoted is None:
+        return None
+    if statement.frame.hardware is None:
+        return None
+    device = find_device(statement.frame.hardware)[1]
+    figure = float((quoted[1] or quoted[3]).replace(",", ""))
+    dtype = (quoted[2] or quoted[4]).lower()
+    peak = device.tflops_dense.get(dtype)
+    if peak is None or device.id in _TWO_IN_ONE or not _close(figure, 2.0 * peak):
+        return None
+    return Wrong(
+        f"{figure:,.0f} TFLOPS is the 2:4-sparse {dtype} figure of {device.name}; dense is"
+        f" {peak:,.0f}",
+        sure,
+        numbers={"quoted_tflops": figure, "dense_tflops": peak},
     )

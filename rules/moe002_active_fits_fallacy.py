@@ -123,7 +123,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if active is None and not said.has(r"\bactive\b"):
         return None
-    if said.has(r"offload|cpu|system ram|disk|host|expert cache"):
+    if said.has(r"(?<!without )offload|cpu|system ram|disk|host|expert cache"):
         return None
     sizes = _GIGABYTES.findall(statement.sentence_text)
     held = max((float(size) * 1e9 for size in sizes), default=0.0)

@@ -145,7 +145,10 @@ def _judge(said: Said) -> Wrong | None:
             " parameters",
             sure,
         )
-    if statement.kind is not Kind.READS:
+    per_token = statement.kind is Kind.AMOUNT and re.search(
+        r"GB (?:per|for each) token", statement.text
+    )
+    if statement.kind is not Kind.READS and not per_token:
         return None
     if _reads_all(said):
         return Wrong(

@@ -101,6 +101,10 @@ _CALLS = re.compile(
 )
 _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _SUM_GRACE = 1.25
+_BY_COUNT = (
+    r"divid\w+ (?:\w+ ){0,4}?by the number of|scales? (?:perfectly|linearly)|linear scaling"
+    r"|proportional(?:ly)? (?:to|with) the number of (?:gpus|cards)"
+)
 _LINEAR = 0.95
 """Of n: from here on nothing is left for fixed time and all-reduces."""
 
@@ -167,6 +171,13 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if re.search(_MODEST, statement.text, re.IGNORECASE):
         return None
+    if said.says(_BY_COUNT) and "TP" in statement.nearby:
+        return Wrong(
+            "t = a + b/n: only the part that is read and computed divides by n; a 7B came to "
+            "3.1x on"
+            " 8 A100, a 70B to 2.9x from 2 to 8",
+            sure,
+        )
     ways, factor = _devices(said), _factor(said)
     if ways is None or factor is None or not _LINEAR * ways <= factor <= 1.6 * ways:
         return None

@@ -25,6 +25,7 @@ others. At long context an attention kernel matters, and a claim within the KV s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
@@ -171,6 +172,7 @@ def _prompt(lever: LeverAudit) -> str:
     )
 
 
+_RATES = re.compile(r"(\d[\d,]*) (?:prompt |input )?tok(?:en)?s?(?:/s| per second)")
 _SHORT = 4096
 """Tokens up to which attention is a few percent of a step at batch 1."""
 
@@ -208,6 +210,10 @@ def _same_rate(said: Said) -> bool:
     """A rate of the prompt that the tokens after it are said to have as well."""
     statement = said.statement
     tpot = statement.tpot_ms
+    rates = [rate.replace(",", "") for rate in _RATES.findall(statement.context_text)]
+    repeated = len(rates) > len(set(rates)) and statement.phase is Phase.DECODE
+    if statement.kind is Kind.FIGURE and repeated and "PREFILL" in statement.nearby:
+        return said.says(r"\b(?:also|too|as well|therefore|same)\b")
     if statement.kind is not Kind.FIGURE or tpot is None or "TRANSFER" not in statement.clause:
         return False
     return statement.phase is Phase.DECODE and any(

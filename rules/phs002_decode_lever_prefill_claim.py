@@ -77,6 +77,10 @@ levers:
     ),
 )
 
+_SAME_FOR = (
+    r"(?:do|does|is|are) the same for|same (?:holds|applies|goes) (?:for|to)|as much for|equally "
+    r"for"
+)
 _CONCLUDING = frozenset({"so", "hence", "therefore", "thus", "accordingly"})
 
 
@@ -122,13 +126,21 @@ def _levers(audit: Audit) -> Iterator[Finding]:
 
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
-    if statement.kind is not Kind.GAIN or statement.phase is not Phase.PREFILL:
-        return None
     sure = confidence_of(statement)
+    if statement.kind is not Kind.GAIN or sure is None:
+        return None
+    if statement.cause == "QUANT" and "PREFILL" in statement.clause and said.says(_SAME_FOR):
+        return _hidden(sure)
+    if statement.phase is not Phase.PREFILL:
+        return None
     carried = statement.opener in _CONCLUDING or "TRANSFER" in statement.clause
     decode = any(phase is Phase.DECODE for phase, _, _ in statement.earlier)
-    if sure is None or not carried or not decode or "PREFILL" not in statement.clause:
+    if not carried or not decode or "PREFILL" not in statement.clause:
         return None
+    return _hidden(sure)
+
+
+def _hidden(sure: Confidence) -> Wrong:
     return Wrong(
         "a prompt of 512 tokens does about 512 FLOP for each byte of 16-bit weights, above the"
         " ridge of nearly every device (37 to 420): fewer bytes bring it 0.9 to 1.0x",

@@ -27,7 +27,9 @@ from advisor.audit import Audit
 from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.operands import routed, sentences_of, stored_weight_bytes
+from advisor.prose.equations import equations_in
 from advisor.prose.model import Kind
+from advisor.prose.widths import widths_of
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
 from advisor.said import Said, Wrong, confidence_of
 from advisor.wording import percent, size
@@ -83,6 +85,21 @@ _RATE = re.compile(r"(\d+(?:\.\d+)?) ?(?:G(?:b/s|bps|bit/s|bits/s)|gigabits?(?: 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s)\b")
 _CLOSE = 0.12
+_SIZE_OF = re.compile(
+    r"\b(\d{1,3}(?:\.\d+)?)B (?:model |parameters |params )?(?:in |at |with )?(?:bf16|fp16|fp8"
+    r"|int8|int4|fp4|4 bits|8 bits|16 bits|4-bit|8-bit)"
+    r"(?: weights)?,? (?:is|are|takes?|needs?|has|weighs?|=|\() ?(?:about |roughly |some "
+    r"|~)?(\d{1,4}(?:\.\d+)?) ?GB\b(?!/s)",
+    re.IGNORECASE,
+)
+_SAME_RATE = re.compile(
+    r"(\d{1,4}(?:\.\d+)?) ms(?: per token| a token|/token)?,? (?:\(|i\.e\.,? |that is |which is "
+    r"|= |or in other words )(?:about )?(\d[\d,]*(?:\.\d+)?) tok",
+    re.IGNORECASE,
+)
+_SIZE_LOW, _SIZE_HIGH = 0.8, 1.45
+"""Scales, 16-bit heads and rounded names make up for this much."""
+_RATE_GRACE = 0.12
 
 
 def check(audit: Audit) -> Iterator[Finding]:
@@ -158,7 +175,10 @@ def _judge(said: Said) -> Wrong | None:
             " the cache, not 4x",
             sure,
         )
-    return _bits_as_bytes(said, sure)
+    for slip in (_bits_as_bytes, _wrong_equation, _wrong_size, _wrong_rate):
+        if (wrong := slip(said, sure)) is not None:
+            return wrong
+    return None
 
 
 def _bits_as_bytes(said: Said, sure: Confidence) -> Wrong | None:
@@ -178,3 +198,59 @@ def _bits_as_bytes(said: Said, sure: Confidence) -> Wrong | None:
                     numbers={"bytes": float(amount) * 1e9, "right_ms": 8 * slipped_ms},
                 )
     return None
+
+
+def _wrong_equation(said: Said, sure: Confidence) -> Wrong | None:
+    """A product, quotient or sum that does not come out."""
+    statement = said.statement
+    if statement.kind not in {Kind.AMOUNT, Kind.FIGURE} or "=" not in statement.text:
+        return None
+    for equation in equations_in(statement.text):
+        if not equation.is_right:
+            shown = statement.text[equation.start : equation.end]
+            return Wrong(
+                f"{shown}: the left side is {equation.left:.4g}",
+                sure,
+                numbers={"left": equation.left, "right": equation.right},
+            )
+    return None
+
+
+def _wrong_size(said: Said, sure: Confidence) -> Wrong | None:
+    """A size of weights that its parameters and format do not have."""
+    statement = said.statement
+    size = _SIZE_OF.search(statement.text) if statement.kind is Kind.AMOUNT else None
+    if size is None or said.has(r"per (?:gpu|card|device)|each|active|moe|experts|kv|cache"):
+        return None
+    widths = widths_of(size[0])
+    if len(widths) != 1:
+        return None
+    right = float(size[1]) * widths.pop() / 8.0
+    told = float(size[2])
+    if _SIZE_LOW * right <= told <= _SIZE_HIGH * right:
+        return None
+    return Wrong(
+        f"{size[1]}B parameters are {right:.3g} GB in this format, not {told:.3g} GB",
+        sure,
+        numbers={"right_bytes": right * 1e9, "told_bytes": told * 1e9},
+    )
+
+
+def _wrong_rate(said: Said, sure: Confidence) -> Wrong | None:
+    """A time per token and a rate that are said to be the same and are not."""
+    statement = said.statement
+    if statement.kind is not Kind.FIGURE or not said.says(
+        r"i\.e\.|that is\b|which is\b|or in other words|="
+    ):
+        return None
+    same = _SAME_RATE.search(statement.sentence_text)
+    if same is None or said.says(r"batch|users|streams|sessions|requests|accepted|draft|concurr"):
+        return None
+    tpot, rate = float(same[1]), float(same[2].replace(",", ""))
+    if rate <= 0 or tpot <= 0 or abs(1e3 / tpot / rate - 1.0) < _RATE_GRACE:
+        return None
+    return Wrong(
+        f"{tpot:.3g} ms per token are {1e3 / tpot:.3g} tokens/s, not {rate:.3g}",
+        sure,
+        numbers={"right_tokens_per_second": 1e3 / tpot},
+    )

@@ -14,6 +14,7 @@ from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.model import Kind
 from advisor.prose.patterns import (
     ADVICE,
+    AS_FAST,
     BARE_FACTOR,
     BASE_ROW,
     BECOMES,
@@ -45,6 +46,7 @@ from advisor.prose.patterns import (
     SAME_AS_SHORT,
     SIGNED_PERCENT,
     SOME_AMOUNT,
+    SOME_PEAK,
     TAKES,
     TIMES,
     UTILISATION,
@@ -140,7 +142,7 @@ def _in_clause(
     names = {tag.name for tag in clause.tags}
     yield from _about_resources(clause, text, names)
     worded = _worded(block.text, clause)
-    gained = False
+    best: Effect | None = None
     for claim in claims:
         if claim.metric is Metric.UNKNOWN and not _is_about_speed(
             claim, sentence.text, clause, names, block
@@ -167,16 +169,18 @@ def _in_clause(
                 and not names & {"SLOWER", "DOWN"}
             ):
                 low = 1.0 / low  # a direction carried over from words before the clause
-            if not gained:
-                kind = Kind.GAIN if low > 1.0 else Kind.LOSS
-                yield Effect(kind, start, end, low, tpot, aggregate, single, prefill)
-            gained = True
+            kind = Kind.GAIN if low > 1.0 else Kind.LOSS
+            effect = Effect(kind, start, end, low, tpot, aggregate, single, prefill)
+            if best is None or low > (best.speedup or 0.0):
+                best = effect
         elif tpot is not None:
-            told = worded is not None and worded.kind is Kind.GAIN and not gained
-            kind = Kind.GAIN if told else Kind.FIGURE
-            gained = gained or told
-            yield Effect(kind, start, end, None, tpot, aggregate, single, prefill)
-    if gained:
+            told = worded is not None and worded.kind is Kind.GAIN and best is None
+            if told:
+                best = Effect(Kind.GAIN, start, end, None, tpot, aggregate, single, prefill)
+            else:
+                yield Effect(Kind.FIGURE, start, end, None, tpot, aggregate, single, prefill)
+    if best is not None:
+        yield best
         return
     for other in (_bare_cell(block, clause), _signed(block, sentence, clause),
                   _part_of_time(clause, text),
@@ -257,6 +261,8 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
         yield Effect(Kind.READS, clause.start + read.start(), clause.start + read.end())
     if (fits := FITS.search(text)) is not None:
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
+    if "PEAK" in names and "dense" in text.lower() and (peak := SOME_PEAK.search(text)) is not None:
+        yield Effect(Kind.PEAK, clause.start + peak.start(), clause.start + peak.end())
     if SOME_AMOUNT.search(text) is not None:
         yield Effect(Kind.AMOUNT, clause.start, clause.start + 1)
     if names & {"PEAK", "CAPACITY"} and (advice := ADVICE.search(text)) is not None:
@@ -381,6 +387,12 @@ def _part_of_time(clause: Clause, text: str) -> Effect | None:
 
 def _times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
     """Eight times the decode speed; the same 2x applies to the latency."""
+    fast = AS_FAST.search(text)
+    if fast is not None and "SLOWER" not in names:
+        word = (fast["times"] or "two").lower()
+        factor = NUMBER_WORDS.get(word) or float(word)
+        if 1.02 < factor <= _LARGEST_FACTOR:
+            return Effect(Kind.GAIN, clause.start + fast.start(), clause.start + fast.end(), factor)
     match = TIMES.search(text) or FACTOR_OF.search(text)
     if match is None or not names & {"RATE", "TIME", "FASTER"}:
         return None

@@ -142,7 +142,8 @@ _ACTIVE_OF: Final = re.compile(
     re.IGNORECASE,
 )
 _TOKENS: Final = re.compile(
-    r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s?([kKM])?[- ]tokens?\b(?! ?(?:/|per\b|a second|each))",
+    r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s?([kKM])?[- ]tokens?\b(?! ?(?:/|per (?!turn|chat|reply"
+    r"|request|session|prompt|message)|a second|each))",
     re.IGNORECASE,
 )
 
@@ -159,7 +160,14 @@ def _context_of(text: str) -> int | None:
             (" accepted", " drafted", " in flight", " of output")
         ):
             found.add(round(number * scale))
+    for match in _LONG_THINGS.finditer(text):
+        found.add(int(match[1]) * 1024)
     return found.pop() if len(found) == 1 else None
+
+
+_LONG_THINGS: Final = re.compile(
+    r"(?<![\w.])(\d{1,4})\s?K[- ](?:sessions?|prompts?|contexts?|chats?|documents?|windows?)\b"
+)
 
 
 @lru_cache(maxsize=512)

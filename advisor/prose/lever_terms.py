@@ -12,6 +12,8 @@ from typing import Final
 LEVERS: Final = MappingProxyType(
     {
         "PRUNE": (
+            "are 0 0, equal zero, values are zero, parameters gone, weights gone, of the weights "
+            "left, of the parameters left, "
             "prun(e|es|ed|ing|er), prunable, sparsif(y|ied|ies|ication), sparsity, sparse, "
             "zero(es|ed|ing) out, zeroing, zeroed, masked weights, weight mask(|s), pruning "
             "mask(|s), set to (zero|0), (is|are) zero(|es|s), zero(s|ed|es), zero weights, at "
@@ -89,6 +91,8 @@ LEVERS: Final = MappingProxyType(
             "matmul, autocast, bf16 math, fp16 math"
         ),
         "BATCH": (
+            "requests per step, sequences per step, users per step, streams per step, better "
+            "utilised, better utilized, "
             "batch(|es|ed|ing), batch size(|s), max batch size, max num seqs, continuous "
             "batching, in flight batching, inflight batching, dynamic batching, static batching, "
             "larger batch(|es), bigger batch(|es), concurrency, max num batched tokens, "

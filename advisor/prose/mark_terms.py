@@ -59,12 +59,15 @@ MARKS: Final = MappingProxyType(
             "regular dense"
         ),
         "MASK": (
+            "zero gate, gate, gates, multiplied by a zero, multiplied by zero, close(|s|d), l0 "
+            "gates, "
             "mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) out, zeroed, "
             "zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, set to zero, by "
             "zero, turn(|s|ed|ing) off, silenc(e|es|ed|ing), mut(e|ed|es|ing), head mask, without "
             "half of its, deactivat(e|es|ed|ing), zero out"
         ),
         "FASTER": (
+            "cheaper token(|s), token cheaper, tokens cheaper, ready sooner, "
             "faster, quicker, snappier, speedier, swifter, sooner, speed(|s|ing) up, sped up, "
             "speedup(|s), speed up(|s), accelerat(e|es|ed|ing|ion), quicken(|s|ed|ing), more "
             "quickly, snappy, less time, shorter time, half the "
@@ -94,6 +97,7 @@ MARKS: Final = MappingProxyType(
             "com(e|es|ing) down, skip(|s|ping|ped), divid(e|es|ed|ing)"
         ),
         "TIME": (
+            "per token cost, cost per token, token cost, turn, "
             "latency, latencies, itl, tpot, tbt, inter token latency, inter token time, token "
             "latency, token time, time per token, time per output token, times per token, ms per "
             "token, ms token, step time, steps time, decode time, decode step, decoding time, "
@@ -161,6 +165,8 @@ MARKS: Final = MappingProxyType(
             "|s), generation over generation, generation to generation"
         ),
         "SINGLE": (
+            "every stream, every reply, every chat, every conversation, one user alone, single "
+            "customer, each customer, user alone, the reviewer, one chat session, "
             "single user, one user, a user, single stream, one stream, batch 1, batch one, batch "
             "size 1, batch size one, batch of 1, batch of one, bs 1, bs1, single request, one "
             "request, lone request, lone user, single customer, one customer, pilot customer, "
@@ -277,6 +283,8 @@ MARKS: Final = MappingProxyType(
             "memory, starved"
         ),
         "FREE": (
+            "never costs anything, never costs, does not cost anything, verified in parallel for "
+            "free, exchange free, "
             "for free, no cost, has no cost, nothing is lost, at no cost, free lunch, nothing to "
             "lose, lose(|s) nothing, cost(|s) nothing, never hurts, cannot hurt, can not hurt, "
             "can only help, can only gain, no downside, no drawback, (is|are|comes|come) free, no "
@@ -285,6 +293,7 @@ MARKS: Final = MappingProxyType(
             "zero cost, pure gain, pure win, free win, no reason not to"
         ),
         "ALWAYS": (
+            "does not matter, do not matter, everywhere, "
             "whatever, any batch, any load, any batch size, regardless, no matter, independent "
             "of, in every case, always, in all cases, at any load, all loads, every batch, every "
             "load, every workload, never slower, all traffic, all requests, every request, "

@@ -53,6 +53,8 @@ class Kind(StrEnum):
     """What is read for a token."""
     FITS = "fits"
     """What memory is enough."""
+    PEAK = "peak"
+    """A peak rate, as such."""
     ADVICE = "advice"
     """What to buy or to choose."""
     AMOUNT = "amount"

@@ -59,14 +59,19 @@ DRIVEN: Final = re.compile(
     r"|\b(?:bandwidth|memory) is not (?:the|what)[^.;:]{0,60}?, (?:compute|arithmetic|flops) "
     r"(?:is|are)\b"
     r"|\b(?:fully busy|busy) with (?:matrix|arithmetic|math|comput|multipl)"
-    rf"|\bbottlenecked (?:by|on) (?:the |its )?{COMPUTE}\b",
+    rf"|\bbottlenecked (?:by|on) (?:the |its )?{COMPUTE}\b"
+    r"|\bbusy multiplying|\blimiting (?:resource|factor) (?:is|are) (?:the )?(?:tensor|compute"
+    r"|arithmetic|math|flops|matrix)"
+    r"|\b(?:right of|beyond|above|past) the ridge\b|\bcan only (?:do|execute|perform) so many\b",
     re.IGNORECASE,
 )
 NOT_BEFORE: Final = re.compile(
     r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$", re.IGNORECASE
 )
 KV_IGNORED: Final = re.compile(
-    r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|(?:does|do) not (?:matter|count|play|depend "
+    r"\b(?:(?:does|do|will|would) (?:therefore )?not (?:change|affect|alter|influence|reduce"
+    r"|lower|slow)|doesn['’]t (?:change|affect|slow)|neglig\w+|neglect\w*|ignor(?:e|ed|able)"
+    r"|(?:does|do) not (?:matter|count|play|depend "
     r"on the (?:context|prompt|sequence|history))|doesn['’]t (?:matter|count|depend on the "
     r"(?:context|prompt))"
     r"|irrelevant|independent of (?:the )?(?:context|prompt|sequence|history|length)|no (?:role"
@@ -84,7 +89,7 @@ READS: Final = re.compile(
     re.IGNORECASE,
 )
 FITS: Final = re.compile(
-    r"\b(?:fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)"
+    r"\b(?:runs in|fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)"
     r"|gets? by with|(?:is|are) enough|suffices?)\b",
     re.IGNORECASE,
 )
@@ -94,7 +99,10 @@ OVER_ALL: Final = re.compile(
     re.IGNORECASE,
 )
 PERCENT_OF_TIME: Final = re.compile(
-    r"\b(\d{1,2}(?:\.\d+)?)\s?% of the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl)\b", re.IGNORECASE
+    r"\b(\d{1,2}(?:\.\d+)?)\s?% of (?:the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl|original"
+    r"|baseline)"
+    r"|what (?:it|they) (?:is|was|were|used)|before)\b",
+    re.IGNORECASE,
 )
 TIMES: Final = re.compile(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
@@ -148,8 +156,9 @@ BASE_ROW: Final = re.compile(
     re.IGNORECASE,
 )
 BECOMES: Final = re.compile(
-    r"\b(\d{1,5}(?:\.\d+)?) ?ms(?: per token| a token|/token)? (?:becomes?|turns? into|shrinks? "
-    r"to|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?ms\b",
+    r"\b(\d{1,5}(?:\.\d+)?) ?(?:ms|s)(?: per token| a token|/token)?,? (?:(?:will )?(?:now "
+    r")?takes?|becomes?|turns? into|shrinks? to"
+    r"|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?(?:ms|s)\b",
     re.IGNORECASE,
 )
 FACTOR_OF: Final = re.compile(
@@ -178,3 +187,11 @@ COPULA: Final = re.compile(
     r"|considered|it|them|decode|decoding|generation)\b|['’](?:s|re)\b|=|:)(?:\s+[\w-]+){0,4}\s*$",
     re.IGNORECASE,
 )
+AS_FAST: Final = re.compile(
+    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
+    r"]times)?"
+    r" (?:as (?:fast|quick|quickly)|faster|quicker)\b|\b(?P<twice>twice) as (?:fast|quick"
+    r"|quickly)\b",
+    re.IGNORECASE,
+)
+SOME_PEAK: Final = re.compile(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense", re.IGNORECASE)
