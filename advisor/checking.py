@@ -7,18 +7,19 @@ written, and nothing of the files is executed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from advisor import rulebook
+from advisor import many, rulebook
 from advisor.audit import Audit, audit
 from advisor.context import Defaults
 from advisor.finding import Confidence, Finding, Severity
 from advisor.problems import NOT_A_PROPOSAL
 from advisor.proposal import Engine, Proposal, Reading, Splits, Stated, Workload
 from advisor.readers import read
-from advisor.readers.discover import STDIN, discover
+from advisor.readers.discover import STDIN, Candidate, candidates, discover, load
 from advisor.rule import LoadedRule
 from advisor.scope import Scope
 from advisor.selection import Named, Words
@@ -54,6 +55,8 @@ class Run(NamedTuple):
     """Rules beside those of the pack."""
     stdin: str = STDIN
     """Name of the file that standard input stands for."""
+    processes: int | None = None
+    """Processes that read and judge; None: all cores where there is much to read, else one."""
 
 
 _NO_SETTINGS: Final = Run()
@@ -141,19 +144,13 @@ def check_run(paths: Sequence[str], run: Run) -> Checked:
     looked_at: list[str] = []
     sources: dict[str, Source] = {}
     files = 0
-    for path, content, named in discover(paths, run.scope.excludes, run.stdin):
-        looked_at.append(path)
-        if isinstance(content, Finding):
-            files += 1
-            findings.append(content)
-            continue
-        reading = read(content, named=named)
-        files += named or bool(reading.proposals or reading.problems)
-        applied = _judge(reading, run)
-        if applied.kept or applied.suppressed:
-            sources[path] = content
-        findings += applied.kept
-        suppressed += applied.suppressed
+    for one in _looked(paths, run):
+        looked_at.append(one.path)
+        files += one.counts
+        findings += one.findings
+        suppressed += one.suppressed
+        if one.source is not None:
+            sources[one.path] = one.source
     told = [finding for finding in findings if run.strict or _is_told(finding)]
     return Checked(
         tuple(_failures_once(told)),
@@ -163,6 +160,46 @@ def check_run(paths: Sequence[str], run: Run) -> Checked:
         without=0 if run.strict else sum(one.rule == NOT_A_PROPOSAL for one in findings),
         read=frozenset(looked_at),
         rules=run.rules,
+    )
+
+
+class _Looked(NamedTuple):
+    """One file of a run."""
+
+    path: str
+    counts: bool
+    """Whether it was named, or holds proposals."""
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...] = ()
+    source: Source | None = None
+    """Its text, where something is told of it."""
+
+
+def _looked(paths: Sequence[str], run: Run) -> Iterator[_Looked]:
+    """Each file read and judged, in the order given, by one process or by several."""
+    files = candidates(paths, run.scope.excludes, run.stdin)
+    # Rules of the user's own may not be known to other processes.
+    found = many.each(partial(_look_at, run), files, 1 if run.rules else run.processes)
+    return (one for one in found if one is not None)
+
+
+def _look_at(run: Run, candidate: Candidate) -> _Looked | None:
+    """Read and judge one file; None for one of a folder that cannot hold a proposal."""
+    loaded = load(candidate)
+    if loaded is None:
+        return None
+    path, content, named = loaded
+    if isinstance(content, Finding):
+        return _Looked(path, counts=True, findings=(content,))
+    reading = read(content, named=named)
+    applied = _judge(reading, run)
+    told = bool(applied.kept or applied.suppressed)
+    return _Looked(
+        path,
+        named or bool(reading.proposals or reading.problems),
+        tuple(applied.kept),
+        tuple(applied.suppressed),
+        content if told else None,
     )
 
 

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from advisor.finding import Finding
 from advisor.problems import file_problem
-from advisor.readers import READERS, may_hold_proposals
-from advisor.source import MAX_BYTES, DecodingError, Source, decode
+from advisor.readers import READERS, decode_text, may_hold_proposals
+from advisor.source import MAX_BYTES, DecodingError, Source
 
 STDIN: Final = "-"
 
@@ -49,12 +49,14 @@ class Found(NamedTuple):
     """Whether the user named this very file."""
 
 
-class _Candidate(NamedTuple):
+class Candidate(NamedTuple):
     """A file to read, or a finding about a path."""
 
     path: str
     named: bool
     problem: Finding | None = None
+    name: str = ""
+    """What it is called, where that is not its path."""
 
 
 def _nothing(_path: str) -> bool:
@@ -70,6 +72,16 @@ def discover(
     proposal are left out, and files that `excludes` is true of. `stdin` is the name of the file
     that standard input stands for.
     """
+    for candidate in candidates(paths, excludes, stdin):
+        found = load(candidate)
+        if found is not None:
+            yield found
+
+
+def candidates(
+    paths: Iterable[str], excludes: Callable[[str], bool] = _nothing, stdin: str = STDIN
+) -> Iterator[Candidate]:
+    """The files that `discover` reads, none of them opened yet."""
     asked = tuple(paths)
     named = {os.path.normpath(path) for path in asked}
     seen: set[str] = set()
@@ -82,16 +94,20 @@ def discover(
             name = stdin if candidate.path == STDIN else candidate.path
             if name != STDIN and excludes(name):
                 continue
-            wanted = candidate._replace(named=candidate.named or same in named)
-            content = wanted.problem or _load(wanted, name)
-            if content is not None:
-                yield Found(_printable(name), content, wanted.named)
+            yield candidate._replace(named=candidate.named or same in named, name=name)
 
 
-def _candidates(given: str) -> Iterator[_Candidate]:
+def load(candidate: Candidate) -> Found | None:
+    """Read one file; None for a file of a folder that cannot hold a proposal."""
+    name = candidate.name or candidate.path
+    content = candidate.problem or _load(candidate, name)
+    return None if content is None else Found(_printable(name), content, candidate.named)
+
+
+def _candidates(given: str) -> Iterator[Candidate]:
     """The files that a path stands for."""
     if given == STDIN:
-        yield _Candidate(given, named=True)
+        yield Candidate(given, named=True)
         return
     try:
         mode = os.stat(given).st_mode  # noqa: PTH116 - Path would drop a leading "./"
@@ -99,7 +115,7 @@ def _candidates(given: str) -> Iterator[_Candidate]:
         yield _refused(given, _reason(error))
         return
     if not stat.S_ISDIR(mode):
-        yield _Candidate(_slashes(given), named=True)
+        yield Candidate(_slashes(given), named=True)
         return
     try:
         names = _names_in(given)
@@ -112,10 +128,10 @@ def _candidates(given: str) -> Iterator[_Candidate]:
             yield _refused(str(name.filename), f"{_reason(name)} (a folder)")
         else:
             any_file = True
-            yield _Candidate(_slashes(str(Path(given, name))), named=False)
+            yield Candidate(_slashes(str(Path(given, name))), named=False)
     if not any_file:
         suffixes = " ".join(_suffixes())
-        yield _Candidate(
+        yield Candidate(
             _slashes(given),
             named=True,
             problem=file_problem(
@@ -238,7 +254,7 @@ def _is_ignored(top: str, name: str, rules: Iterable[tuple[str, object]]) -> boo
     return ignored
 
 
-def _load(candidate: _Candidate, name: str) -> Source | Finding | None:
+def _load(candidate: Candidate, name: str) -> Source | Finding | None:
     """A file's text under a name; None for a file of a folder that cannot hold a proposal."""
     shown = _printable(name)
     try:
@@ -260,7 +276,7 @@ def _load(candidate: _Candidate, name: str) -> Source | Finding | None:
     if not candidate.named and not may_hold_proposals(candidate.path, data):
         return None
     try:
-        return Source(shown, decode(data))
+        return Source(shown, decode_text(name, data))
     except DecodingError as error:
         return file_problem("E907", shown, str(error), line=error.line)
 
@@ -293,11 +309,11 @@ def _suffixes() -> tuple[str, ...]:
     return tuple(suffix for reader in READERS for suffix in reader.suffixes)
 
 
-def _refused(path: str, reason: str) -> _Candidate:
+def _refused(path: str, reason: str) -> Candidate:
     shown = _slashes(path)
     instead = f"give a file, a folder, or {STDIN} for standard input"
     problem = file_problem("E901", _printable(shown), reason, instead=instead)
-    return _Candidate(shown, named=True, problem=problem)
+    return Candidate(shown, named=True, problem=problem)
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -21,6 +21,7 @@ _MASK: Final = re.compile(r"mask", re.IGNORECASE)
 _HEAD: Final = re.compile(r"head", re.IGNORECASE)
 _LAYERS: Final = re.compile(r"(?:^|\.)(?:\w*layers?|h|blocks?)$")
 _EXPERTS: Final = re.compile(r"(?:^|\.)experts$")
+_CHOSEN: Final = re.compile(r"mask|prun|thresh|zero|drop|sparse|< |<=|indices|where", re.IGNORECASE)
 _GATES: Final = re.compile(r"head_?(?:mask|gate)s?", re.IGNORECASE)
 _CACHE: Final = re.compile(r"past|cache|\bk_?v?\b|\bkeys?\b|key_states", re.IGNORECASE)
 _CONFIDENCE: Final = re.compile(r"conf|entropy|prob|exit|thresh|saturat", re.IGNORECASE)
@@ -111,7 +112,7 @@ class Scope:
             yield _pruned(node, "heads", "masked")
         elif whole or isinstance(target.slice, ast.Slice):
             yield _pruned(node, "channels", "masked")
-        elif not self._packs:
+        elif _chooses(target.slice):
             yield from self._masked(node)
 
     def _masked(self, node: ast.AST) -> Iterator[Found]:
@@ -437,6 +438,13 @@ def method_of(call: ast.Call) -> str:
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _chooses(index: ast.expr) -> bool:
+    """Whether an index picks weights one by one: a mask, a comparison; one row is a padding."""
+    if isinstance(index, ast.Compare | ast.UnaryOp | ast.BinOp):
+        return True
+    return _CHOSEN.search(ast.unparse(index)) is not None
 
 
 def _mentions_mask(node: ast.AST) -> bool:
