@@ -75,8 +75,9 @@ class Prune(Lever):
         if self.fraction is not None:
             return self.fraction
         total = self._total(deployment)
-        if self.kept is not None and total:
-            return max(0.0, 1.0 - self.kept / total)
+        kept = self.width if self.pattern == "channels" and self.width else self.kept
+        if kept is not None and total:
+            return max(0.0, 1.0 - kept / total)
         if self.dropped is not None and total:
             whole = total * deployment.model.layer_count if self.pattern == "heads" else total
             return min(1.0, self.dropped / whole)
@@ -94,6 +95,8 @@ class Prune(Lever):
                 return max(routed, default=None)
             case "kv_tokens":
                 return deployment.context
+            case "channels":
+                return model.intermediate or None
             case _:
                 return None
 

@@ -297,8 +297,10 @@ def _add_pruning(setup: Setup, prune: Entry | None, text: InnerText) -> None:
             if left is None:
                 continue
             fields = {"variant": pattern, "kv_heads": left}
-        elif left is not None and left > 0 and bare.removeprefix("target_") != "hidden_size":
+        elif left is not None and left > 0 and pattern != "channels":
             fields["kept"] = left
+        elif left is not None and left > 0 and bare.endswith("ffn_hidden_size"):
+            fields["width"] = left
         elif isinstance(entry.value, ListNode) and entry.value.items:
             fields["dropped"] = len(entry.value.items)
         setup.add((Setting(kind, fields),), text.place(entry.key.span))
