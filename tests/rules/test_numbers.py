@@ -297,3 +297,79 @@ def test_model_or_hardware_alone_leave_a_factor_half_known() -> None:
     assert (one.rule, one.confidence) == ("MEA001", Confidence.MEDIUM)
     assert "hardware" in one.message
     assert "model" not in one.message
+
+
+def test_activations_of_a_token_are_kilobytes() -> None:
+    [one] = judged("kind: quantize, activations: int8, claim: 1.5x", extra="weights: int8\n")
+    # In and out of a linear layer: 2 * 4,096 values of 2 bytes.
+    assert one.rule == "FLP008"
+    assert "16.4 KB a layer" in one.message
+    assert one.numbers["weights_before_bytes"] == one.numbers["weights_after_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("work", "settles"),
+    [("", "batch and context"), ("batch: 1", "the context"), ("context: 8k", "the batch")],
+)
+def test_the_fact_that_settles_a_verdict_is_named(work: str, settles: str) -> None:
+    lever = "{kind: quantize, kv_cache: fp8, claim: 1.4x tokens/s}"
+    text = (
+        f"rooflint: 1\nmodel: Llama-3.1-8B\nhardware: H100 SXM\nworkload: {{{work}}}\n"
+        f"levers:\n  - {lever}\n"
+    )
+    audited, _ = audit(read(Source("p.yaml", text)).proposals[0])
+    assert audited is not None
+    [one] = run(audited)
+    assert (one.rule, one.instead) == ("MEA002", f"state {settles}")
+    low, high = one.numbers["speedup_low"], one.numbers["speedup_high"]
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    assert 0.9 < low < high <= 2.0
+
+
+def test_below_both_crossovers_the_batch_is_not_to_blame() -> None:
+    lever = "kind: quantize, weights: int4-g128, claim: 3.6x throughput"
+    rules = {one.rule for one in judged(lever, work="batch: 60, context: 128", strict=True)}
+    assert "BAT001" not in rules
+    assert {one.rule for one in judged(lever, work="batch: 90, context: 128")} == {"BAT001"}
+
+
+def test_two_tokens_still_skip_most_of_very_sparse_rows() -> None:
+    # 0.9^2 = 81% of the rows are needed by neither of two tokens, 0.5^2 = 25%.
+    assert judged("kind: activation_sparsity, sparsity: 90%", work="batch: 2, context: 1k") == []
+    [one] = judged("kind: activation_sparsity, sparsity: 50%", work="batch: 2, context: 1k")
+    assert "75%" in one.message
+
+
+def test_prefill_is_not_judged_as_decode() -> None:
+    text = (
+        "rooflint: 1\nmodel: Llama-3.1-8B\nhardware: H100 SXM\n"
+        "workload: {phase: prefill, batch: 1, context: 4k}\nlevers:\n"
+        "  - {kind: clocks, core: +10%}\n  - {kind: quantize, kv_cache: fp8}\n"
+        "  - {kind: offload, weights: 4 GB}\n  - {kind: cuda_graphs, enabled: false}\n"
+    )
+    audited, _ = audit(read(Source("p.yaml", text)).proposals[0])
+    assert audited is not None
+    assert run(audited) == ()
+
+
+def test_one_way_of_a_split_is_no_split() -> None:
+    found = judged("kind: tensor_parallel, size: 1, claim: 1.2x", strict=True)
+    assert "PAR001" not in {one.rule for one in found}
+    assert "PAR003" not in {one.rule for one in found}
+
+
+def test_a_split_at_a_large_batch_is_not_held_against_a_small_one() -> None:
+    lever = "kind: tensor_parallel, size: 2, claim: 2x"
+    assert {one.rule for one in judged(lever)} == {"PAR001"}
+    found = judged(lever, work="batch: 64, context: 2k", strict=True)
+    assert "PAR001" not in {one.rule for one in found}
+
+
+def test_a_repeated_cache_is_told_where_the_cache_is_claimed() -> None:
+    claim = "claim: a sixteenth of the KV cache per GPU"
+    [one] = judged(f"kind: tensor_parallel, size: 16, {claim}", model="Llama-3.1-70B")
+    assert (one.rule, one.severity) == ("PAR003", Severity.WARNING)
+    assert "8 ways at most" in one.message
+    latent = judged(f"kind: tensor_parallel, size: 8, {claim}", model="DeepSeek-V3")
+    assert "1 ways at most" in " ".join(one.message for one in latent)
