@@ -17,6 +17,7 @@ _NORMAL: Final = 1.4826
 _MEDIAN_ERROR: Final = 1.2533
 """Standard error of a median over that of a mean, for normal deviates (sqrt(pi / 2))."""
 _Z90: Final = 1.645
+"""95th percentile of the normal distribution: 90% lie within it on both sides."""
 _RISING: Final = 1.6
 """Time of the largest batch over that of half of it, from which its time follows the tokens."""
 
@@ -69,8 +70,17 @@ def paired_speedup(before: Sequence[float], after: Sequence[float]) -> Ratio:
     """
     ratios = [old / new for old, new in zip(before, after, strict=False)]
     middle = median(ratios)
-    error = _Z90 * _MEDIAN_ERROR * spread(ratios) / sqrt(len(ratios))
+    error = _t90(len(ratios) - 1) * _MEDIAN_ERROR * spread(ratios) / sqrt(len(ratios))
+    if len(ratios) == 1:
+        error = 1.0  # one pair says nothing of how far it scatters
     return Ratio(middle * max(1.0 - error, 0.0), middle, middle * (1.0 + error))
+
+
+def _t90(degrees: int) -> float:
+    """95th percentile of Student's t, by the Cornish-Fisher series; few rounds say less."""
+    z, n = _Z90, max(degrees, 1)
+    first = (z**3 + z) / (4 * n)
+    return z + first + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
 
 
 def drift(times: Sequence[float]) -> float:

@@ -127,6 +127,9 @@ def judge(run: Run) -> Verdict | None:
     format_line = _line(formats) if len(formats) > 2 else None
     knee = find_knee([(one.batch, median(one.times_ms)) for one in run.group("batch")])
     bound, because = _bound(follows, mbu, spoilt)
+    tests = tuple(_tests(run, mbu, knee))
+    if spoilt:
+        tests = tuple(test._replace(result="undecided") for test in tests)
     return Verdict(
         bound=bound,
         because=because,
@@ -138,7 +141,7 @@ def judge(run: Run) -> Verdict | None:
         line=line,
         format_line=format_line,
         knee=knee,
-        tests=tuple(_tests(run, mbu, knee)),
+        tests=tests,
         levers=tuple(_levers(run)),
         doubts=tuple(doubts),
     )

@@ -177,7 +177,7 @@ def _row(lever: LeverRow) -> tuple[str, ...]:
         f"{lever.gigabytes:,.3g}",
         f"{mid:.2f}x ({low:.2f}-{high:.2f})",
         f"{measured.mid:.2f}x ({measured.low:.2f}-{measured.high:.2f})",
-        f"{lever.error:+.0%}",
+        f"{round(lever.error, 2) + 0.0:+.0%}",
         "" if lever.agrees else "outside the interval",
     )
 

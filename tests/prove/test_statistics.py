@@ -35,6 +35,20 @@ def test_statistics_do_not_depend_on_the_unit(times: list[float], factor: float)
     assert drift(scaled) == pytest.approx(drift(times), abs=1e-9)
 
 
+def test_three_rounds_say_less_than_thirty() -> None:
+    # The same scatter of 10 %: Student's t has 2.92 at two degrees of freedom, 1.70 at 29.
+    few = paired_speedup([10.0, 11.0, 9.0], [10.0] * 3)
+    many = paired_speedup([10.0, 11.0, 9.0] * 10, [10.0] * 30)
+    assert few.high - few.low == pytest.approx(
+        (many.high - many.low) * 2.92 / 1.70 * (30 / 3) ** 0.5, rel=0.06
+    )
+
+
+def test_one_round_says_nothing() -> None:
+    ratio = paired_speedup([10.0], [5.0])
+    assert (ratio.low, ratio.mid, ratio.high) == (0.0, 2.0, 4.0)
+
+
 def test_a_rise_over_the_run_is_drift() -> None:
     # First third 1, last third 2, median of all 1.5.
     assert drift([1.0, 1.0, 1.5, 1.5, 2.0, 2.0]) == pytest.approx(1.0 / 1.5)
