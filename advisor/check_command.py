@@ -34,6 +34,8 @@ class CheckOptions(NamedTuple):
     quiet: bool = False
     stdin_filename: str | None = None
     """Name of the file that standard input stands for."""
+    fix: bool = False
+    """Whether files are mended before they are checked."""
 
 
 class _Step(NamedTuple):
@@ -66,6 +68,8 @@ def run_check(
     if options.stdin_filename is not None:
         planned = planned._replace(run=planned.run._replace(stdin=options.stdin_filename))
     notes += _left_out(paths, planned, configured)
+    if options.fix:
+        notes += _mended(paths, planned)
     checked, more = _baselined(
         check_run(paths, planned.run), planned, _baseline_path(configured, options), options
     )
@@ -77,6 +81,13 @@ def run_check(
         text, notes = "", (*notes, *(() if options.quiet else _written(checked, options.file)))
     said = "".join(f"rooflint: {note}\n" for note in notes)
     return Outcome(text, int(failed and not options.exit_zero), said)
+
+
+def _mended(paths: Sequence[str], planned: Plan) -> tuple[str, ...]:
+    """Mend files in place, and say which."""
+    from advisor.fixes import fix  # noqa: PLC0415 - most runs change nothing
+
+    return tuple(f"{path}: fixed" for path in fix(paths, planned.run))
 
 
 def _further_rules(options: CheckOptions, configured: Configuration) -> tuple[LoadedRule, ...]:

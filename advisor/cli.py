@@ -300,6 +300,12 @@ def check(
         str | None,
         typer.Option(metavar="FILE", help="Name of the file that standard input (-) stands for."),
     ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Remove unused suppressions; write the assumed context beside claims."
+        ),
+    ] = False,
     config: ConfigOption = None,
     isolated: Isolated = False,
     color: Colours = "auto",
@@ -328,6 +334,7 @@ def check(
             exit_zero,
             quiet,
             stdin_filename,
+            fix,
         ),
         _style(color, to_file=file is not None),
     )
