@@ -373,3 +373,58 @@ def test_a_repeated_cache_is_told_where_the_cache_is_claimed() -> None:
     assert "8 ways at most" in one.message
     latent = judged(f"kind: tensor_parallel, size: 8, {claim}", model="DeepSeek-V3")
     assert "1 ways at most" in " ".join(one.message for one in latent)
+
+
+def test_bandwidth_counts_all_devices() -> None:
+    [one] = judged(
+        "kind: hardware, hardware: 2 x L40S, claim: 1.5x tokens/s", hardware="A100 80GB SXM"
+    )
+    assert one.rule == "FLP004"
+    assert one.numbers["bandwidth_ratio"] == pytest.approx(2 * 864 / 2039, rel=0.001)
+    assert one.numbers["flops_ratio"] == pytest.approx(2 * 362 / 312, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("rate", "rules"), [(900, ["TXT002"]), (890, ["TXT002"]), (450, []), (800, []), (1000, [])]
+)
+def test_both_directions_of_a_link(rate: int, rules: list[str]) -> None:
+    found = judged(extra=f"diagnosis: NVLink moves {rate} GB/s in each direction\n")
+    assert [one.rule for one in found] == rules
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rules"),
+    [
+        # 8.03e9 parameters are stored, 7.50e9 of them are read: 16.06 and 15.01 GB.
+        ("a forward pass reads 16 GB per token", ["TXT002"]),
+        ("a forward pass reads 15 GB per token", []),
+        ("the checkpoint has 16 GB", []),
+    ],
+)
+def test_a_stored_size_is_not_what_a_token_reads(sentence: str, rules: list[str]) -> None:
+    found = judged(extra=f"diagnosis: {sentence}\n", strict=True)
+    assert [one.rule for one in found] == rules
+    assert all(one.severity is Severity.INFO for one in found)
+
+
+def test_levers_of_one_kind_are_judged_one_by_one() -> None:
+    levers = (
+        "levers:\n"
+        "  - {kind: clocks, memory: +5%}\n"
+        "  - {kind: clocks, core: +10%, claim: 1.1x tokens/s}\n"
+        "  - {kind: tensor_parallel, size: 2}\n"
+        "  - {kind: tensor_parallel, size: 8, claim: 8x lower latency}\n"
+        "  - {kind: quantize, weights: fp8, claim: 1.2x}\n"
+        "  - {kind: quantize, activations: int8, claim: 1.5x}\n"
+        "  - {kind: speculate, method: EAGLE, draft_tokens: 3, acceptance: 70%, claim: 1.5x}\n"
+        "  - {kind: speculate, method: EAGLE, draft_tokens: 3, acceptance: 70%, claim: 4x}\n"
+        "  - {kind: offload, kv_cache: 0.1 GB, evicted: true}\n"
+        "  - {kind: offload, weights: 4 GB}\n"
+        "  - {kind: low_rank, rank: 512}\n"
+        "  - {kind: low_rank, rank: 4000, claim: 1.1x}\n"
+    )
+    found = judged(extra=levers, work="batch: 1, context: 2k")
+    told = [(one.rule, one.subject.number) for one in found if one.subject is not None]
+    assert told == [
+        ("FLP006", 1), ("PAR001", 3), ("FLP008", 5), ("SPC002", 7), ("CAP002", 9), ("PRE005", 11)
+    ]  # fmt: skip
