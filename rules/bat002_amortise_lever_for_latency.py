@@ -173,6 +173,8 @@ def _judge(said: Said) -> Wrong | None:
     for held in (_in_row(statement), _in_words(said, sure)):
         if held is not None:
             return held
+    if not said.says(_FEWER) and _is_shared_rate(statement):
+        return _each_waits(sure)
     if said.says(_FEWER) or said.has(r"\bqueu|\bwait|\bbacklog|\bburst|\bp9\d|\btail"):
         return None
     if "SPEC" in statement.sentence:
@@ -189,7 +191,7 @@ def _judge(said: Said) -> Wrong | None:
                 return _each_waits(sure)
             if statement.cause == "BATCH":
                 return _each_waits(Confidence.MEDIUM)
-    return _each_waits(sure) if _is_shared_rate(statement) else None
+    return None
 
 
 def _each_waits(sure: Confidence) -> Wrong:

@@ -139,10 +139,10 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
-_WORK = r"(?:g?flops?|arithmetic|operations|computations?|compute|multiplications|macs|work|math)"
+_WORK = r"(?:g?flops?|arithmetic|operations?|computations?|compute|multiplications|macs|work|math)"
 _CUT = (
     rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|lower\w*|halv\w+|\d+ ?%|drop\w*"
-    rf"|smaller)\b.{{0,30}}?\b{_WORK}\b"
+    rf"|shav\w+|smaller|instead of)\b.{{0,30}}?\b{_WORK}\b"
     rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower)"
 )
 

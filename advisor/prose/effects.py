@@ -226,7 +226,7 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     bound = next((tag for tag in clause.tags if tag.name == "BOUND_COMPUTE"), None)
     driver = NOT_BYTES_BUT_MATH.search(text) or (
-        DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE"} else None
+        DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE", "SINGLE"} else None
     )
     memory = next((tag for tag in clause.tags if tag.name == "BOUND_MEMORY"), None)
     if bound is not None and _is_said_bound(

@@ -77,8 +77,8 @@ MARKS: Final = MappingProxyType(
             "overtak(e|es|ing), outperform(|s|ed|ing), in less time, less wait, "
             "shorter waits, quicker replies, cuts the wait, at double speed, double speed, twice "
             "the speed, twice the rate, double the rate, double the speed, triple the speed, "
-            "three times the speed, four times the speed, half the latency, lower itl, lower "
-            "tpot, hastens, quickest, fastest"
+            "three times the speed, four times the speed, half the latency, "
+            "hastens, quickest, fastest"
         ),
         "SLOWER": ("slower, slow(|s|ed|ing) down, slow, slowdown(|s), longer, worse"),
         "UP": (

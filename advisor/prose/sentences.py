@@ -64,9 +64,8 @@ _CONNECTIVES: Final = frozenset(
         "accordingly",
     ]
 )
-_ANYWHERE: Final = frozenset(
-    ["because", "since", "although", "whereas", "thanks", "hence", "therefore", "but"]
-)
+_ANYWHERE: Final = frozenset("because since although whereas thanks but".split())
+_AFTER_AND: Final = frozenset({"hence", "therefore", "thus", "so"})
 _ALL_BUT: Final = ("nothing", "anything", "all", "none", "anything")
 _SO_NOT: Final = frozenset(["far", "that", "many", "much", "long", "called", "few", "little"])
 
@@ -169,7 +168,9 @@ def _clauses(
         before = text[max(start, word.start - 12) : word.start].rstrip()
         if word.folded == "but" and before.lower().endswith(_ALL_BUT):
             continue
-        before = before[-1:]
+        before = (
+            "," if before.lower().endswith(" and") and word.folded in _AFTER_AND else before[-1:]
+        )
         if before in {",", ";", ":", "(", "."} or word.folded in _ANYWHERE or word.folded == "so":
             if word.folded == "since" and after[:1].isdigit():
                 continue

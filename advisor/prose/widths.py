@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _SIZE: Final = re.compile(
-    r"(?<![\w.,])(?:[A-Za-z][\w.]{0,20}-){0,4}(?P<size>\d{1,4}(?:\.\d{1,2})?)[ -]?(?P<unit>[BT])\b"
+    r"(?<![\w.,])(?:[A-Za-z][\w.]{0,20}-){0,4}(?P<size>\d{1,4}(?:\.\d{1,2})?)(?:[ -]?(?P<unit>[BT])|(?<=-\d\d)b|(?<=-\d\d\d)b)\b"
     r"(?:-?A(?P<active>\d{1,3}(?:\.\d{1,2})?)B\b)?(?!/s)"
 )
 _KV_FORMAT: Final = re.compile(r"\b(?:fp8|int8|int4|8-bit|4-bit) (?:kv|cache)", re.IGNORECASE)
