@@ -67,6 +67,8 @@ def run_check(
         raise CommandError(str(error)) from None
     if options.stdin_filename is not None:
         planned = planned._replace(run=planned.run._replace(stdin=options.stdin_filename))
+    if _is_seen(options):
+        planned = planned._replace(run=planned.run._replace(counts_more=not options.quiet))
     notes += _left_out(paths, planned, configured)
     if options.fix:
         notes += _mended(paths, planned)
@@ -160,7 +162,7 @@ def _baselined(checked: Checked, planned: Plan, path: Path | None, options: Chec
 
 
 def _report(checked: Checked, options: CheckOptions, style: Style) -> str:
-    terminal = sys.stdout.isatty() and options.file is None
+    terminal = _is_seen(options)
     if options.output in {"text", "concise", "github"} and not checked.findings and not terminal:
         return ""  # the usual end of a hook, without the import of what would be shown
     from advisor.reports import formats, statistics  # noqa: PLC0415
@@ -171,6 +173,11 @@ def _report(checked: Checked, options: CheckOptions, style: Style) -> str:
         return formats.write(options.output, checked, page)
     as_json = options.output == "json"
     return statistics.report_json(checked) if as_json else statistics.report(checked, page)
+
+
+def _is_seen(options: CheckOptions) -> bool:
+    """Whether somebody looks at the report."""
+    return options.file is None and sys.stdout.isatty()
 
 
 def _written(checked: Checked, file: str) -> tuple[str, ...]:

@@ -55,6 +55,8 @@ class Run(NamedTuple):
     """Rules beside those of the pack."""
     stdin: str = STDIN
     """Name of the file that standard input stands for."""
+    counts_more: bool = False
+    """Whether to count what only `strict` would tell; that takes another judgement."""
     processes: int | None = None
     """Processes that read and judge; None: all cores where there is much to read, else one."""
 
@@ -86,6 +88,8 @@ class Checked(NamedTuple):
     """Files that were named, or hold proposals."""
     without: int = 0
     """Of these, paths that hold no proposal, about which nothing is told."""
+    more: int = 0
+    """Findings that only a strict run tells, where the run counts them."""
     read: frozenset[str] = frozenset()
     """Paths of all files that were looked at."""
     rules: tuple[LoadedRule, ...] = ()
@@ -143,10 +147,11 @@ def check_run(paths: Sequence[str], run: Run) -> Checked:
     suppressed: list[Suppressed] = []
     looked_at: list[str] = []
     sources: dict[str, Source] = {}
-    files = 0
+    files = more = 0
     for one in _looked(paths, run):
         looked_at.append(one.path)
         files += one.counts
+        more += one.more
         findings += one.findings
         suppressed += one.suppressed
         if one.source is not None:
@@ -158,6 +163,7 @@ def check_run(paths: Sequence[str], run: Run) -> Checked:
         sources,
         files,
         without=0 if run.strict else sum(one.rule == NOT_A_PROPOSAL for one in findings),
+        more=more,
         read=frozenset(looked_at),
         rules=run.rules,
     )
@@ -173,6 +179,8 @@ class _Looked(NamedTuple):
     suppressed: tuple[Suppressed, ...] = ()
     source: Source | None = None
     """Its text, where something is told of it."""
+    more: int = 0
+    """Findings that only a strict run tells."""
 
 
 def _looked(paths: Sequence[str], run: Run) -> Iterator[_Looked]:
@@ -190,9 +198,10 @@ def _look_at(run: Run, candidate: Candidate) -> _Looked | None:
         return None
     path, content, named = loaded
     if isinstance(content, Finding):
-        return _Looked(path, counts=True, findings=(content,))
+        more = run.counts_more and not _is_told(content)
+        return _Looked(path, counts=True, findings=(content,), more=int(more))
     reading = read(content, named=named)
-    applied = _judge(reading, run)
+    applied, strictly = _judge(reading, run)
     told = bool(applied.kept or applied.suppressed)
     return _Looked(
         path,
@@ -200,6 +209,7 @@ def _look_at(run: Run, candidate: Candidate) -> _Looked | None:
         tuple(applied.kept),
         tuple(applied.suppressed),
         content if told else None,
+        0 if strictly is None else len(strictly) - sum(map(_is_told, applied.kept)),
     )
 
 
@@ -234,8 +244,8 @@ def _is_told(finding: Finding) -> bool:
     return finding.confidence is Confidence.HIGH and finding.severity >= Severity.WARNING
 
 
-def _judge(reading: Reading, run: Run) -> Applied:
-    """What is wrong in one file."""
+def _judge(reading: Reading, run: Run) -> tuple[Applied, tuple[Finding, ...] | None]:
+    """What is wrong in one file, and what a strict run would tell, where that is to be counted."""
     problems = list(reading.problems)
     audits: list[Audit] = []
     for proposal in reading.proposals:
@@ -255,17 +265,24 @@ def _judge(reading: Reading, run: Run) -> Applied:
         ]
         return apply([*problems, *found], suppressions, known, codes & known, run.no_suppress)
 
+    def selected(found: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(
+            one for one in found if one.rule not in SUPPRESSION_PROBLEMS or one.rule in codes
+        )
+
     result = applied(strictly=run.strict)
-    if not run.strict and any(finding.rule == _UNUSED for finding in result.kept):
+    if run.strict:
+        return result._replace(kept=selected(result.kept)), None
+    strictly = None
+    if run.counts_more or any(finding.rule == _UNUSED for finding in result.kept):
+        strictly = applied(strictly=True).kept
         # A suppression of something that only --strict tells is not unused.
-        unused = {one.start for one in applied(strictly=True).kept if one.rule == _UNUSED}
+        unused = {one.start for one in strictly if one.rule == _UNUSED}
         result = result._replace(
             kept=tuple(one for one in result.kept if one.rule != _UNUSED or one.start in unused)
         )
-    kept = tuple(
-        one for one in result.kept if one.rule not in SUPPRESSION_PROBLEMS or one.rule in codes
-    )
-    return result._replace(kept=kept)
+    counted = selected(strictly) if strictly is not None and run.counts_more else None
+    return result._replace(kept=selected(result.kept)), counted
 
 
 def audit_paths(paths: Sequence[str], run: Run = _NO_SETTINGS) -> Audited:

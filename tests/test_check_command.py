@@ -256,11 +256,29 @@ def test_somebody_who_looks_is_told_that_nothing_was_there_to_check(
     (folder / "list.yaml").write_text("a: 1\n")
     (folder / "empty").mkdir()
     _, out, _ = run("list.yaml", "empty", "clean.yaml", "--color", "never")
-    assert out == ("no findings in 3 files, of which 2 without a proposal (--strict says more)\n")
+    assert out == ("no findings in 3 files, of which 2 without a proposal; 2 more with --strict\n")
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     _, out, _ = run("list.yaml", "empty", "clean.yaml", "--strict", "--format", "concise")
     assert rules(out) == ["E914", "E914"]
+
+
+def test_somebody_who_looks_is_told_how_much_more_a_strict_run_tells(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Heads that are pruned and not said to be removed: PRE001, of medium confidence.
+    (folder / "heads.yaml").write_text(
+        HEAD + "workload: {phase: decode, batch: 1, context: 4096}\n"
+        "levers: [{kind: prune, pattern: heads, sparsity: 25%, claim: 1.1x}]\n"
+    )
+    _, out, _ = run("heads.yaml", "--strict", "--format", "concise", "-q")
+    count = len(out.splitlines())
+    assert count > 0
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    _, out, _ = run("heads.yaml", "--color", "never")
+    assert out == f"no findings in 1 file; {count} more with --strict\n"
+    assert "more" not in run("heads.yaml", "--ignore", "ALL", "--color", "never")[1]
+    assert "more" not in run("heads.yaml", "--strict", "--color", "never")[1].splitlines()[-1]
 
 
 def test_counts_by_rule(run: Run) -> None:

@@ -118,8 +118,9 @@ def summary(checked: Checked) -> str:
     aside = f" ({', '.join(hidden)})" if hidden else ""
     files = _counted(checked.files, "file")
     if checked.without:
-        files += f", of which {checked.without:,} without a proposal (--strict says more)"
-    return f"{told}{aside} in {files}"
+        files += f", of which {checked.without:,} without a proposal"
+    more = f"; {checked.more:,} more with --strict" if checked.more else ""
+    return f"{told}{aside} in {files}{more}"
 
 
 def _counted(count: int, noun: str) -> str:
