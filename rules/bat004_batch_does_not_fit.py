@@ -10,7 +10,8 @@ before the batch is reached, so its gain is never seen.
 A narrower cache, shorter contexts, more devices: propose them in the same file.
 
 ## When this rule is wrong
-If sequences are mostly shorter than stated, state the mean context. Where the weights alone do not
+If sequences are mostly shorter than stated, state the mean context. The limits of an engine's
+configuration are upper bounds and not judged. Where the weights alone do not
 fit, nothing about the batch is wrong: that is told in strict mode only.
 
 ## References
@@ -69,6 +70,8 @@ def check(audit: Audit) -> Iterator[Finding]:
     """More sequences than memory holds."""
     if not is_stated(audit, "model", "hardware", "batch", "context"):
         return
+    if audit.proposal.kind == "configuration":
+        return  # its limits are upper bounds, not what is served
     step = audit.combined
     capacity, deployment = step.estimate.capacity, step.deployment
     if capacity.needed_bytes <= GRACE * capacity.available_bytes:

@@ -34,6 +34,7 @@ from advisor.evidence import (
     shares_entry,
 )
 from advisor.finding import Confidence, Finding, Severity
+from advisor.levers import Nature
 from advisor.operands import waits_for_attention
 from advisor.rule import Rule
 from advisor.wording import factor, percent
@@ -45,7 +46,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=None,
-    about=("quantize", "attention", "prune"),
+    about=("quantize", "attention", "prune", "sparse_attention", "shared_prefix"),
     flagged=(
         """\
 rooflint: 1
@@ -131,7 +132,8 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 def _is_on_cache(lever: LeverAudit) -> bool:
     kind = lever.lever.machine_kind
-    return kind in {"quantize.kv", "prune.kv_tokens"} or kind.startswith("kv.")
+    on_cache = kind in {"quantize.kv", "prune.kv_tokens"} or kind.startswith("kv.")
+    return on_cache and lever.lever.acts_on is Nature.BYTES
 
 
 def _for_latency(lever: LeverAudit) -> bool:

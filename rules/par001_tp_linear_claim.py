@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.judge import GRACE
 from advisor.prose.model import Kind
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
@@ -131,9 +130,6 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         ways = lever.after.ledger.ranks / lever.before.ledger.ranks
         claimed = lever.claim.speedup if lever.claim is not None else None
         if claimed is None or ways <= 1.0 or not promises_speed(lever):
-            continue
-        linear = claimed >= _LINEAR * ways
-        if not linear and claimed <= GRACE * lever.tpot.interval.high:
             continue
         before, after = lever.before.estimate, lever.after.estimate
         fixed = after.shares.fixed * after.expected_ms.mid

@@ -422,9 +422,32 @@ def test_levers_of_one_kind_are_judged_one_by_one() -> None:
         "  - {kind: offload, weights: 4 GB}\n"
         "  - {kind: low_rank, rank: 512}\n"
         "  - {kind: low_rank, rank: 4000, claim: 1.1x}\n"
+        "  - {kind: prune, pattern: channels, sparsity: 25%, storage: removed}\n"
+        "  - {kind: prune, pattern: channels, sparsity: 25%, storage: removed, width: 10700}\n"
+        "  - {kind: quantize, weights: fp8, claim: 2x tokens/s}\n"
+        "  - {kind: activation_sparsity, sparsity: 40%}\n"
+        "  - {kind: paged_cache}\n"
+        "  - {kind: share_weights, times: 2, claim: 2x tokens/s}\n"
     )
     found = judged(extra=levers, work="batch: 1, context: 2k")
     told = [(one.rule, one.subject.number) for one in found if one.subject is not None]
     assert told == [
-        ("FLP006", 1), ("PAR001", 3), ("FLP008", 5), ("SPC002", 7), ("CAP002", 9), ("PRE005", 11)
+        ("FLP006", 1), ("PAR001", 3), ("FLP008", 5), ("SPC002", 7), ("CAP002", 9), ("PRE005", 11),
+        ("PRE007", 13), ("CLM003", 14), ("PRE008", 17),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("batch", "unit"), [(1, "GB/token"), (2, "GB/step")])
+def test_bytes_of_a_batch_are_those_of_a_step(batch: int, unit: str) -> None:
+    [one] = judged(
+        "kind: elementwise, name: GELU to ReLU, claim: 1.2x", work=f"batch: {batch}, context: 1k"
+    )
+    assert any(unit in text for _, text in one.facts)
+
+
+def test_graphs_that_are_off_are_no_default() -> None:
+    found = judged("kind: cuda_graphs, enabled: false", extra="engine: vllm\n", strict=True)
+    assert "ENG002" not in {one.rule for one in found}
+    [on] = judged("kind: cuda_graphs", extra="engine: vllm\n", strict=True)
+    assert on.rule == "ENG002"
+    assert "vLLM" in on.message
