@@ -60,6 +60,10 @@ def audit_text(audit: Audit, style: Style) -> str:
     lines += step_lines(baseline, style)
     lines += _levers(audit, style)
     lines += _remarks(audit, style)
+    if audit.said:
+        from advisor.reports.said import said_lines  # noqa: PLC0415 - only documents say things
+
+        lines += said_lines(audit, style)
     return "\n".join(lines) + "\n"
 
 
