@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from advisor.readers.entries import by_name
 from advisor.readers.inner_text import InnerText
 from advisor.readers.options.effects import Setting
 from advisor.readers.options.formats import AUTO
 from advisor.readers.options.names import named_precision
 from advisor.readers.options.values import switch_of, whole_of
 from advisor.readers.setups import Setup
-from advisor.readers.yaml_nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain_value
+from advisor.readers.yaml_nodes import Entry, ListNode, Node, ScalarNode, plain_value
 from advisor.source import Span
 
 _PRESET: Final = re.compile(r"(?:mtq\.)?([A-Z][A-Z0-9_]*)_CFG")
@@ -31,7 +32,7 @@ def is_rules(root: Node) -> bool:
     """Whether a document is a list of quantizer rules alone."""
     if not isinstance(root, ListNode) or not root.items:
         return False
-    return all(_by_name(item).keys() & {"$import", "quantizer_name"} for item in root.items)
+    return all(by_name(item).keys() & {"$import", "quantizer_name"} for item in root.items)
 
 
 def add_rules(setup: Setup, root: Node, text: InnerText) -> None:
@@ -54,7 +55,7 @@ def is_modelopt(entries: Mapping[str, Entry]) -> bool:
     """Whether a document is a recipe of modelopt."""
     if "auto_quantize" in entries or "quant_cfg" in entries:
         return True
-    inside = _by_name(entries["quantize"].value) if "quantize" in entries else {}
+    inside = by_name(entries["quantize"].value) if "quantize" in entries else {}
     return "quant_cfg" in inside or ("$import" in inside and "imports" in entries)
 
 
@@ -72,11 +73,11 @@ def add_modelopt(
                 fields["mean_bits"] = float(number)
             setup.add((Setting("quantize", fields),), text.place(bits.key.span))
         return
-    quantize = _by_name(entries["quantize"].value) if "quantize" in entries else {}
+    quantize = by_name(entries["quantize"].value) if "quantize" in entries else {}
     config = quantize.get("quant_cfg") or entries.get("quant_cfg")
     imports = {
         name: entry.value.text.rpartition("/")[2]
-        for name, entry in _by_name(
+        for name, entry in by_name(
             entries["imports"].value if "imports" in entries else None
         ).items()
         if isinstance(entry.value, ScalarNode)
@@ -96,20 +97,14 @@ def add_modelopt(
 def _imported(node: Node | None, quantize: Mapping[str, Entry]) -> Iterator[tuple[str, Span]]:
     """Names that a config imports, for those that say nothing themselves."""
     items = node.items if isinstance(node, ListNode) else ()
-    parts = [_by_name(item).get("$import") for item in items] + [quantize.get("$import")]
+    parts = [by_name(item).get("$import") for item in items] + [quantize.get("$import")]
     for part in parts:
         if part is not None and isinstance(part.value, ScalarNode):
             yield part.value.text, part.value.span
 
 
-def _by_name(node: Node | None) -> dict[str, Entry]:
-    if not isinstance(node, MapNode):
-        return {}
-    return {entry.key.text: entry for entry in node.entries}
-
-
 def _below(node: Node, name: str) -> Entry | None:
-    for entry in _by_name(node).values():
+    for entry in by_name(node).values():
         if entry.key.text == name:
             return entry
         found = _below(entry.value, name)
@@ -129,12 +124,12 @@ def _config(config: Entry) -> Iterator[tuple[Setting, Span]]:
         for item in node.items:
             yield from _rule(item)
     else:
-        for entry in _by_name(node).values():
+        for entry in by_name(node).values():
             yield from _quantizer(entry.key.text, entry.value, entry.key.span)
 
 
 def _rule(node: Node) -> Iterator[tuple[Setting, Span]]:
-    parts = _by_name(node)
+    parts = by_name(node)
     imported, named = parts.get("$import"), parts.get("quantizer_name")
     if imported is not None and isinstance(imported.value, ScalarNode):
         if not re.search(r"disable", imported.value.text):
@@ -159,7 +154,7 @@ def _by_words(words: str, span: Span) -> Iterator[tuple[Setting, Span]]:
 
 def _quantizer(name: str, node: Node, span: Span) -> Iterator[tuple[Setting, Span]]:
     """One quantizer and what it makes of its tensor."""
-    parts = _by_name(node)
+    parts = by_name(node)
     enable = parts.get("enable")
     if enable is not None and switch_of(plain_value(enable.value)) is False:
         return

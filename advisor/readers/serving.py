@@ -8,7 +8,6 @@ inside ConfigMaps). One setup is a container, a service, a worker role or an opt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -47,7 +46,14 @@ from advisor.readers.recognising import (
 )
 from advisor.readers.setups import Setup, lever_key
 from advisor.readers.tuning import add_tuning, is_training
-from advisor.readers.walking import Scope, flag_effects, place_effects, spans_nodes
+from advisor.readers.walking import (
+    Scope,
+    flag_effects,
+    place_effects,
+    place_pairs,
+    place_properties,
+    spans_nodes,
+)
 from advisor.readers.words import Word, shell_words
 from advisor.readers.yaml_nodes import (
     Entry,
@@ -71,7 +77,6 @@ _WORDS: Final = frozenset(
 
 _PLAIN_OPTIONS: Final = frozenset({"quantize", "quantization", "load_in_low_bit"})
 """Options that are read under any key of a setup whose engine is known."""
-_PROPERTY: Final = re.compile(r"^[ \t]*option\.([\w.-]+)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
 _PAIR_KEYS: Final = frozenset({"model_args", "modelArgs"})
 _COMMAND_KEYS: Final = ("entrypoint", "command", "args", "cmd", "arguments")
 
@@ -162,7 +167,7 @@ class _Walk:
             if roots:
                 return
         if "option." in text:
-            self.properties(text, node, scope)
+            place_properties(text, node, scope)
         if "-" in text and FLAG_TEXT.search(text) and not SENTENCE.match(text):
             self.flags(shell_words(scope.text.inside(node)), scope)
 
@@ -195,7 +200,7 @@ class _Walk:
             if plain and setup.engine is not None and self.option(entry, setup.engine, scope):
                 continue
             if name in _PAIR_KEYS and isinstance(entry.value, ScalarNode):
-                self.pairs(entry.value.text, scope.text.place(entry.value.span), scope.setup)
+                place_pairs(entry.value.text, scope.text.place(entry.value.span), scope.setup)
                 continue
             if name in _ENVIRONMENT_KEYS:
                 self.environment(entry.value, scope)
@@ -291,7 +296,7 @@ class _Walk:
         """One flag of a command."""
         name = kebab(flag.name)
         if name == "model-args" and isinstance(flag.value, str):
-            self.pairs(flag.value, flag.value_span or flag.span, setup)
+            place_pairs(flag.value, flag.value_span or flag.span, setup)
         elif effects:
             setup.engine = setup.engine or flag.engine
             self.place_flag(flag, effects, setup)
@@ -350,32 +355,6 @@ class _Walk:
                 scope.setup, effects or (), place or scope.text.place(entry.key.span), None,
                 named="quantization-config",
             )  # fmt: skip
-
-    def pairs(self, text: str, place: Span, setup: Setup) -> None:
-        """`pretrained=x,tensor_parallel_size=2`: options of lm-eval's `model_args`."""
-        at = place.start
-        for part in text.split(","):
-            name, equals, value = part.partition("=")
-            start = at + len(name) - len(name.lstrip())
-            at += len(part) + 1
-            option = name.strip() if name.strip() != "pretrained" else "model"
-            data = data_of(value) if equals else True
-            effects = read_option(setup.engine or "vllm", option, data)
-            if effects is None:
-                effects = read_option("transformers", option, data)
-            span = Span(start, min(start + len(name.strip()), max(place.end, start)))
-            place_effects(setup, effects or (), span, None, named=kebab(option))
-
-    def properties(self, text: str, node: ScalarNode, scope: Scope) -> None:
-        """Lines `option.tensor_parallel_degree=4` of a serving.properties in a value."""
-        inner = scope.text.inside(node)
-        for match in _PROPERTY.finditer(text):
-            effects = read_option("djl", match[1], data_of(match[2].strip())) or ()
-            place = inner.place(Span(*match.span(1)))
-            named = kebab(match[1])
-            place_effects(
-                scope.setup, effects, place, inner.place(Span(*match.span(2))), named=named
-            )
 
     def environment(self, node: Node, scope: Scope) -> None:
         """Variables: a list of names and values, a mapping, or lines NAME=value."""

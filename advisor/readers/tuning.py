@@ -15,14 +15,14 @@ from advisor.readers.compression import (
     add_deepspeed,
     add_nemo,
     add_neural_compressor,
-    add_olive,
     is_nemo,
     is_neural_compressor,
-    is_olive,
 )
+from advisor.readers.entries import by_name, text_of
 from advisor.readers.inner_text import InnerText
 from advisor.readers.merging import add_merge, is_merge
 from advisor.readers.modelopt import add_modelopt, add_named_recipe, is_modelopt
+from advisor.readers.olive import add_olive, is_olive
 from advisor.readers.options.effects import Setting
 from advisor.readers.options.formats import AUTO, integer_format, weight_format
 from advisor.readers.options.meanings import model
@@ -34,7 +34,6 @@ from advisor.readers.yaml_nodes import (
     Entry,
     ListNode,
     MapNode,
-    Node,
     ScalarNode,
     is_nothing,
     plain_value,
@@ -85,14 +84,14 @@ _PRUNE_KEYS: Final[Mapping[str, tuple[str, str]]] = {
 
 def is_tuning(root: MapNode) -> bool:
     """Whether a document is a training or compression run, or a merge."""
-    entries = _by_name(root)
+    entries = by_name(root)
     if is_merge(entries) or is_olive(entries) or is_neural_compressor(entries):
         return True
     if entries.keys() & (_CHOICES.keys() | {"dms"}):
         return True
     if _is_quantize_config(entries) or is_nemo(entries):
         return True
-    if "prune" in entries and _by_name(entries["prune"].value).keys() & _PRUNE_KEYS.keys():
+    if "prune" in entries and by_name(entries["prune"].value).keys() & _PRUNE_KEYS.keys():
         return True
     if _is_taught(entries) or _is_compression_run(entries):
         return True
@@ -103,7 +102,7 @@ def is_tuning(root: MapNode) -> bool:
 
 def _is_compression_run(entries: Mapping[str, Entry]) -> bool:
     """Whether a model and one of llm-compressor's preset schemes stand beside each other."""
-    return "model" in entries and _PRESET.fullmatch(_text(entries.get("scheme"))) is not None
+    return "model" in entries and _PRESET.fullmatch(text_of(entries.get("scheme"))) is not None
 
 
 def _is_quantize_config(entries: Mapping[str, Entry]) -> bool:
@@ -113,7 +112,7 @@ def _is_quantize_config(entries: Mapping[str, Entry]) -> bool:
 
 def _is_taught(entries: Mapping[str, Entry]) -> bool:
     """Whether a teacher and a student are named."""
-    models = _by_name(entries["models"].value).keys() if "models" in entries else set()
+    models = by_name(entries["models"].value).keys() if "models" in entries else set()
     names = entries.keys() | models
     teacher = names & {"teacher_model", "teacher", "teacher_model_name_or_path"}
     return bool(teacher and names & {"student_model", "student", "model", "base_model"})
@@ -126,7 +125,7 @@ def is_training(entries: Mapping[str, Entry]) -> bool:
 
 def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
     """What the document changes of the model that is served later."""
-    entries = _by_name(root)
+    entries = by_name(root)
     if is_merge(entries):
         add_merge(setup, entries, text)
         return
@@ -151,12 +150,12 @@ def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
     _add_model(setup, entries, text)
     if _is_compression_run(entries):
         scheme = entries["scheme"]
-        form = weight_format(_text(scheme)) or AUTO
+        form = weight_format(text_of(scheme)) or AUTO
         place = text.place(scheme.value.span)
         setup.add((Setting("quantize", {"weights": form}),), text.place(scheme.key.span), place)
     _add_choices(setup, root, text)
     _add_eviction(setup, entries.get("dms"), text)
-    inside = _by_name(entries["modelopt"].value) if "modelopt" in entries else {}
+    inside = by_name(entries["modelopt"].value) if "modelopt" in entries else {}
     for recipe in (entries.get("recipe"), inside.get("recipe")):
         if recipe is not None and is_training(entries):
             add_named_recipe(setup, recipe, text)
@@ -178,27 +177,17 @@ def _add_checkpoint(
     setup.add(quantization_config(config), text.place(bits.key.span))
 
 
-def _by_name(node: Node) -> dict[str, Entry]:
-    if not isinstance(node, MapNode):
-        return {}
-    return {entry.key.text: entry for entry in node.entries}
-
-
 def _torchtune(entries: Mapping[str, Entry]) -> bool:
     return any(
-        _COMPONENT in _by_name(entry.value)
-        and _text(_by_name(entry.value).get(_COMPONENT)).startswith("torchtune.")
+        _COMPONENT in by_name(entry.value)
+        and text_of(by_name(entry.value).get(_COMPONENT)).startswith("torchtune.")
         for entry in entries.values()
     )
 
 
-def _text(entry: Entry | None) -> str:
-    return entry.value.text if entry is not None and isinstance(entry.value, ScalarNode) else ""
-
-
 def _add_model(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
     """The model that is trained, and what its name says of it."""
-    models = _by_name(entries["models"].value) if "models" in entries else {}
+    models = by_name(entries["models"].value) if "models" in entries else {}
     known = {**models, **entries}
     for name in (
         "base_model",
@@ -211,11 +200,11 @@ def _add_model(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> N
         entry = known.get(name)
         if entry is None:
             continue
-        named = _text(entry)
+        named = text_of(entry)
         place = text.place(entry.value.span)
         if named:
             setup.add(model(named), place, place, sure=False)
-        match = _TORCHTUNE_MODEL.search(_text(_by_name(entry.value).get(_COMPONENT)))
+        match = _TORCHTUNE_MODEL.search(text_of(by_name(entry.value).get(_COMPONENT)))
         if match is not None:
             family = match[1].replace("_", ".")
             setup.add(model(f"{family} {match[2].replace('_', '.')}"), place, place, sure=False)
@@ -226,19 +215,19 @@ def _add_quantization(setup: Setup, entries: Mapping[str, Entry], text: InnerTex
     """Axolotl's `qat` and `quantization`: int4 weights, simulated in training or made after it."""
     for block, packed in (("qat", False), ("quantization", True)):
         entry = entries.get(block)
-        parts = _by_name(entry.value) if entry is not None else {}
+        parts = by_name(entry.value) if entry is not None else {}
         width = parts.get("weight_dtype") or parts.get("weight_bits")
         if entry is None or width is None or is_nothing(width.value):
             continue
-        form = weight_format(_text(width).replace("torch.", "")) or AUTO
-        group = whole_of(_text(parts.get("group_size")))
+        form = weight_format(text_of(width).replace("torch.", "")) or AUTO
+        group = whole_of(text_of(parts.get("group_size")))
         if form in {"int4", "int8"} and group is not None:
             form = integer_format(int(form[3]), group)
         fields: dict[str, object] = {"weights": form}
         if not packed:
             fields["packed"] = False
         condition = ""
-        if packed and form.startswith("int4") and "int8" in _text(parts.get("activation_dtype")):
+        if packed and form.startswith("int4") and "int8" in text_of(parts.get("activation_dtype")):
             condition = "a kernel for 8-bit activations and 4-bit weights where it is served"
         effect = Setting("quantize", fields, condition=condition)
         setup.add((effect,), text.place(width.key.span), text.place(width.value.span))
@@ -248,20 +237,20 @@ def _add_torchtune(setup: Setup, entries: Mapping[str, Entry], text: InnerText) 
     """Torchtune's quantizer, and a generation without a cache."""
     for name in ("quantizer", "qat_quantizer"):
         entry = entries.get(name)
-        parts = _by_name(entry.value) if entry is not None else {}
+        parts = by_name(entry.value) if entry is not None else {}
         component = parts.get(_COMPONENT)
         if component is None:
             continue
-        effect = _quantizer(_text(component), whole_of(_text(parts.get("groupsize"))))
+        effect = _quantizer(text_of(component), whole_of(text_of(parts.get("groupsize"))))
         if effect is not None:
             setup.add((effect,), text.place(component.key.span), text.place(component.value.span))
     plan = entries.get("tensor_parallel_plan")
     if plan is not None and not is_nothing(plan.value) and not is_training(entries):
         split = Setting("tensor_parallel", {"size": 2, "at_least": True})
-        inner = next(iter(_by_name(plan.value).values()), plan)
+        inner = next(iter(by_name(plan.value).values()), plan)
         setup.add((split,), text.place(inner.key.span))
     cache = entries.get("enable_kv_cache")
-    if cache is not None and switch_of(_text(cache) or None) is False and _text(cache):
+    if cache is not None and switch_of(text_of(cache) or None) is False and text_of(cache):
         setup.add((Setting("no_kv_cache"),), text.place(cache.key.span))
 
 
@@ -286,12 +275,12 @@ def _quantizer(component: str, group: int | None) -> Setting | None:
 
 def _add_pruning(setup: Setup, prune: Entry | None, text: InnerText) -> None:
     """NeMo's and Megatron's `prune`: widths and depths of what is left."""
-    for name, entry in _by_name(prune.value).items() if prune is not None else ():
+    for name, entry in by_name(prune.value).items() if prune is not None else ():
         bare = name
         if bare not in _PRUNE_KEYS or is_nothing(entry.value):
             continue
         kind, pattern = _PRUNE_KEYS[bare]
-        left = whole_of(_text(entry))
+        left = whole_of(text_of(entry))
         fields: dict[str, object] = {"pattern": pattern, "storage": "removed"}
         if kind == "attention":
             if left is None:
@@ -317,9 +306,9 @@ def _add_choices(setup: Setup, root: MapNode, text: InnerText) -> None:
 
 def _add_eviction(setup: Setup, block: Entry | None, text: InnerText) -> None:
     """Dynamic memory sparsification: a cache trained to be a part of what it was."""
-    parts = _by_name(block.value) if block is not None else {}
+    parts = by_name(block.value) if block is not None else {}
     ratio = parts.get("final_cr") or parts.get("compression_ratio")
-    if ratio is None or switch_of(_text(parts.get("disable_eviction")) or None) is True:
+    if ratio is None or switch_of(text_of(parts.get("disable_eviction")) or None) is True:
         return
     number = ratio.value.value if isinstance(ratio.value, ScalarNode) else None
     fields: dict[str, object] = {"pattern": "kv_tokens"}
@@ -331,7 +320,7 @@ def _add_eviction(setup: Setup, block: Entry | None, text: InnerText) -> None:
 def _add_distillation(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
     """A teacher beside the model: the model is the student that is served in its place."""
     for name, entry in _teachers(entries):
-        if is_nothing(entry.value) or switch_of(_text(entry) or True) is False:
+        if is_nothing(entry.value) or switch_of(text_of(entry) or True) is False:
             continue
         student = setup.fact("model")
         word = getattr(student.effect, "value", "unknown") if student is not None else "unknown"
@@ -342,7 +331,7 @@ def _add_distillation(setup: Setup, entries: Mapping[str, Entry], text: InnerTex
 
 
 def _teachers(entries: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
-    models = _by_name(entries["models"].value) if "models" in entries else {}
+    models = by_name(entries["models"].value) if "models" in entries else {}
     for name, entry in (*entries.items(), *models.items()):
         if name in {"teacher_model", "teacher", "kd_teacher", "teacher_model_name_or_path",
                     "teacher_model_path", "kd_trainer", "distillation"}:  # fmt: skip
@@ -352,8 +341,8 @@ def _teachers(entries: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
 def _teach(setup: Setup, entry: Entry, text: InnerText) -> None:
     """The baseline is the teacher, where it is named."""
     place = text.place(entry.value.span)
-    named = _text(entry)
-    match = _TORCHTUNE_MODEL.search(_text(_by_name(entry.value).get(_COMPONENT)))
+    named = text_of(entry)
+    match = _TORCHTUNE_MODEL.search(text_of(by_name(entry.value).get(_COMPONENT)))
     if match is not None:
         named = f"{match[1].replace('_', '.')} {match[2].replace('_', '.')}"
     if not word_of(named):

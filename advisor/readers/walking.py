@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from advisor.readers.flags import Option as Flag
+from advisor.readers.flags import data_of
 from advisor.readers.inner_text import InnerText
 from advisor.readers.options import Effect, Setting, read_option
+from advisor.readers.options.values import kebab
 from advisor.readers.platforms import MODEL_KEYS
 from advisor.readers.setups import Setup
 from advisor.readers.yaml_nodes import Entry, ScalarNode
@@ -65,3 +69,32 @@ def flag_effects(flag: Flag) -> tuple[Effect, ...]:
     if found is None and flag.engine is not None:
         found = read_option(None, flag.name, flag.value)
     return found or ()
+
+
+_PROPERTY: Final = re.compile(r"^[ \t]*option\.([\w.-]+)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
+
+
+def place_pairs(text: str, place: Span, setup: Setup) -> None:
+    """`pretrained=x,tensor_parallel_size=2`: options of lm-eval's `model_args`."""
+    at = place.start
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        start = at + len(name) - len(name.lstrip())
+        at += len(part) + 1
+        option = name.strip() if name.strip() != "pretrained" else "model"
+        data = data_of(value) if equals else True
+        effects = read_option(setup.engine or "vllm", option, data)
+        if effects is None:
+            effects = read_option("transformers", option, data)
+        span = Span(start, min(start + len(name.strip()), max(place.end, start)))
+        place_effects(setup, effects or (), span, None, named=kebab(option))
+
+
+def place_properties(text: str, node: ScalarNode, scope: Scope) -> None:
+    """Lines `option.tensor_parallel_degree=4` of a serving.properties in a value."""
+    inner = scope.text.inside(node)
+    for match in _PROPERTY.finditer(text):
+        effects = read_option("djl", match[1], data_of(match[2].strip())) or ()
+        place = inner.place(Span(*match.span(1)))
+        named = kebab(match[1])
+        place_effects(scope.setup, effects, place, inner.place(Span(*match.span(2))), named=named)
