@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from advisor.cli import app
+from advisor import cli
 
 DOCUMENT = """\
 # Plan
@@ -25,23 +24,30 @@ def document(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_review_quotes_the_words_and_gives_the_number(document: str) -> None:
-    result = CliRunner().invoke(app, ["check", "--format", "markdown", document])
-    assert result.exit_code == 1
-    assert "> so batch-1 decode gets 30% faster." in result.output
-    assert "**Line 3: FLP002**" in result.output
-    assert "- Number: zeros stored dense" in result.output
-    assert "- Instead: " in result.output
+def test_a_review_quotes_the_words_and_gives_the_number(
+    document: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["check", "--format", "markdown", document]) == 1
+    output = capsys.readouterr().out
+    assert "> so batch-1 decode gets 30% faster." in output
+    assert "**Line 3: FLP002**" in output
+    assert "- Number: zeros stored dense" in output
+    assert "- Instead: " in output
 
 
-def test_an_audit_lists_levers_and_statements(document: str) -> None:
-    output = CliRunner().invoke(app, ["audit", document]).output
+def test_an_audit_lists_levers_and_statements(
+    document: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["audit", document]) == 0
+    output = capsys.readouterr().out
     assert "int4-g128 weights" in output
     assert "[1.3x; by pruning; decode; batch 1; asserted]" in " ".join(output.split())
 
 
-def test_a_correct_document_is_left_alone(tmp_path: Path) -> None:
+def test_a_correct_document_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "notes.md"
     path.write_text("Batching raises total throughput; TPOT stays as it is.\n", encoding="utf-8")
-    result = CliRunner().invoke(app, ["check", str(path)])
-    assert (result.exit_code, result.output) == (0, "")
+    assert cli.run(["check", str(path)]) == 0
+    assert capsys.readouterr().out == ""
