@@ -124,6 +124,10 @@ def _features(lever: LeverAudit) -> Iterator[str]:
             yield "sparse-24"
             if weights is None or weights.is_wide:
                 yield "sparse-24-16-bit"
-    named = isinstance(idea, Speculate) and (idea.draft_model or idea.method)
-    if isinstance(idea, Speculate) and named and idea.speculation().method == "draft_model":
+    if isinstance(idea, Speculate) and _drafts_by_model(idea):
         yield "draft-model"
+
+
+def _drafts_by_model(idea: Speculate) -> bool:
+    named = idea.draft_model is not None or "draft" in (idea.method or "").lower()
+    return named and idea.speculation().method == "draft_model"

@@ -99,7 +99,9 @@ _FORMS: Final = (
     ),
     (
         re.compile(
-            r"\b(?:identical|same|one|repeated|replay\w*)\b[^.]{0,20}\bprompts?\b", re.IGNORECASE
+            r"\b(?:identical|same|repeated|replay\w*)\b[^.]{0,20}\bprompts?\b"
+            r"(?! (?:length|size|format|template|set|mix|distribution)s?\b)",
+            re.IGNORECASE,
         ),
         "replays a prompt that the prefix cache holds",
     ),

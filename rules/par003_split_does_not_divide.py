@@ -79,12 +79,10 @@ def check(audit: Audit) -> Iterator[Finding]:
         if lever.lever.kind != "tensor_parallel" or not ways or attention is None:
             continue
         kv_heads = attention.kv_heads
-        odd = [
-            f"{count} {name}"
-            for count, name in ((attention.heads, "heads"), (model.intermediate, "MLP columns"))
-            if count % ways
-        ]
-        if kv_heads % ways and ways % kv_heads and not attention.is_latent:
+        apart = lever.after.deployment.parallelism.attention_ways
+        odd = [f"{attention.heads} heads"] if attention.heads % apart else []
+        odd += [f"{model.intermediate} MLP columns"] if model.intermediate % ways else []
+        if kv_heads % apart and apart % kv_heads and not attention.is_latent:
             odd.append(f"{kv_heads} KV heads")
         repeated = attention.is_latent or ways > kv_heads
         if odd:

@@ -16,6 +16,9 @@ from advisor.catalog.device import Device
 from advisor.catalog.engines import Engine
 from advisor.catalog.store import FOLDER
 
+_SHORT = 4
+"""Names up to this length (FA3, PDL) are whole words: within others they mean nothing."""
+
 
 class Kernel(NamedTuple):
     """A kernel that runs on some architectures only; bounds are compute capabilities."""
@@ -116,8 +119,14 @@ def small_m_kernel(text: str) -> SmallM | None:
 
 def _matches(patterns: list[str], text: str) -> bool:
     plain = " ".join(re.findall(r"[a-z]+|\d+", text.lower()))
-    squeezed = plain.replace(" ", "")
-    return any(re.search(pattern, form) for pattern in patterns for form in (plain, squeezed))
+    forms = (plain, plain.replace(" ", ""))
+    words = re.split(r"[^a-z0-9]+", text.lower())
+    return any(
+        pattern in words
+        if len(pattern) <= _SHORT
+        else any(re.search(pattern, one) for one in forms)
+        for pattern in patterns
+    )
 
 
 def break_even(storage: str) -> BreakEven | None:

@@ -40,6 +40,7 @@ def test_what_nobody_lists_is_not_known() -> None:
     assert capability_of(part("M2 Ultra")) is None
     assert multiplies(part("M2 Ultra"), "fp4") is None
     assert kernel_named("my own attention") is None
+    assert kernel_named("alfa2 attention") is None
     assert break_even("block") is None
 
 

@@ -291,6 +291,16 @@ def test_degrees_that_divide_the_heads(size: int, rules: list[str]) -> None:
     assert [one.rule for one in found] == rules
 
 
+def test_heads_that_are_not_split_need_not_divide() -> None:
+    apart = "parallelism: {tensor: 2, attention_data: 2}\n"
+    lever = "kind: tensor_parallel, size: 12"
+    [one] = of(lever, model="DeepSeek-V3", hardware="2 x H200", extra=apart)
+    # 128 heads over 6 ways and 18,432 columns over 12: the heads do not divide.
+    assert one.rule == "PAR003"
+    assert "128 heads" in one.message
+    assert "columns" not in one.message
+
+
 # Measuring
 
 
@@ -312,6 +322,8 @@ def test_a_measurement_implies_its_bandwidth(rate: int, rules: list[str]) -> Non
         ("the throughput, including prefill, is 120 tok/s", ["MEA003"]),
         ("120 tokens/s, not including prefill", []),
         ("TPOT after the first token, unique prompts", []),
+        ("120 tokens/s at the same prompt length", []),
+        ("120 tokens/s with one prompt of 2k tokens", []),
     ],
 )
 def test_windows_that_are_no_decoding(sentence: str, rules: list[str]) -> None:
