@@ -334,8 +334,10 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
             speculation = after.deployment.speculation
             if speculation is None:
                 return 1.0
+            # All drafts accepted, and the pass as short as it may well be: how much drafting and
+            # verifying cost (a mixture of experts above all) is the least certain part of it.
             best = speculation.draft_tokens + 1.0
-            return best * before.estimate.tpot_ms.mid / after.estimate.expected_ms.mid
+            return best * min(1.0, before.estimate.tpot_ms.mid / after.estimate.expected_ms.low)
         case Nature.HARDWARE:
             ratio = before.estimate.floor_tpot_ms / after.estimate.floor_tpot_ms
             return max(ratio, before.estimate.tpot_ms.mid / after.estimate.tpot_ms.mid)
@@ -346,7 +348,11 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
         case Nature.AMORTISE | Nature.LINK | Nature.COST | Nature.CAPACITY:
             return 1.0
         case Nature.OVERHEAD:
-            return _amdahl(before.estimate.shares.fixed)
+            fixed = _amdahl(before.estimate.shares.fixed)
+            if after.estimate.tpot_ms.mid > (1.0 - _UNCHANGED) * before.estimate.tpot_ms.mid:
+                return fixed
+            # The host's time is the widest part of an eager step: at worst all of it goes.
+            return max(fixed, before.estimate.tpot_ms.high / after.estimate.tpot_ms.mid)
         case Nature.FLOPS:
             if lever.condition(before.deployment):
                 # A kernel for few tokens may keep the bus busier, up to its peak.

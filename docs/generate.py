@@ -23,7 +23,7 @@ from advisor.reports.wall import ridges_drawing, roofline_drawing
 from advisor.rulebook import compile_index
 from advisor.schema import SCHEMAS, schema_text
 from advisor.wall import generations, roofline_of
-from docs import bytes_per_token
+from docs import bytes_per_token, claims
 from docs.reference_pages import lever_pages, rule_pages
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,6 +53,11 @@ def schemas() -> dict[Path, bytes]:
 def bytes_page() -> dict[Path, bytes]:
     """The table of counted steps, beside what others print."""
     return {ROOT / "docs" / "bytes-per-token.md": bytes_per_token.page().encode()}
+
+
+def claims_page() -> dict[Path, bytes]:
+    """Published claims, judged."""
+    return {ROOT / "docs" / "claims.md": claims.page().encode()}
 
 
 def images() -> dict[Path, bytes]:
@@ -87,6 +92,7 @@ PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (
     schemas,
     reference,
     bytes_page,
+    claims_page,
     images,
     shown,
 )
