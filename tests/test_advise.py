@@ -10,6 +10,7 @@ from advisor.advise import IDEAS, Ranking, advise
 from advisor.cli import run
 from advisor.deployment import Deployment
 from advisor.levers import LEVERS, lever_class
+from advisor.roofline import predict
 
 
 def labels(ranking: Ranking) -> list[str]:
@@ -106,3 +107,29 @@ def test_the_command_in_text_and_json(capsys: pytest.CaptureFixture[str]) -> Non
 def test_an_unknown_model_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["advise", "--model", "Lama-3.1-8B"]) == 2
     assert "Llama-3.1-8B" in capsys.readouterr().err
+
+
+# Milliseconds per token as published: gpt-fast and torchao on an A100, exllamav2 on an RTX 4090,
+# ik_llama.cpp on an M2 Max.
+MEASURED: dict[tuple[str, str, str], dict[str, float]] = {
+    ("Llama-2-7B", "A100 80GB SXM", "gpt-fast"): {"bf16": 9.53, "int8": 6.43, "int4-g32": 5.08},
+    ("Llama-3-8B", "A100 80GB SXM", "torchao"): {"bf16": 10.35, "int8": 6.33, "int4-g64": 5.31},
+    ("Llama-2-7B", "RTX 4090", "exllamav2"): {"5bpw": 5.59, "4bpw": 4.74, "3bpw": 3.89},
+    ("Llama-3-8B", "M2 Max", "llama.cpp"): {"fp16": 45.93, "q4_0": 16.66},
+}
+
+
+@pytest.mark.parametrize("where", MEASURED, ids=lambda where: "|".join(where))
+def test_formats_rank_as_they_were_measured(where: tuple[str, str, str]) -> None:
+    model, hardware, engine = where
+    predicted = {
+        form: predict(
+            Deployment(model, hardware, engine=engine, weights=form, context=105)
+        ).expected_ms.mid
+        for form in MEASURED[where]
+    }
+    assert sorted(predicted, key=predicted.__getitem__) == sorted(
+        MEASURED[where], key=MEASURED[where].__getitem__
+    )
+    for form, measured_ms in MEASURED[where].items():
+        assert predicted[form] == pytest.approx(measured_ms, rel=0.25)
