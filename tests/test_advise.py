@@ -119,7 +119,7 @@ MEASURED: dict[tuple[str, str, str], dict[str, float]] = {
 }
 
 
-@pytest.mark.parametrize("where", MEASURED, ids=lambda where: "|".join(where))
+@pytest.mark.parametrize("where", MEASURED, ids="|".join)
 def test_formats_rank_as_they_were_measured(where: tuple[str, str, str]) -> None:
     model, hardware, engine = where
     predicted = {
