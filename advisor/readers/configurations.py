@@ -32,7 +32,7 @@ def read_configurations(
     """
     composed = compose(source) if composed is None else composed
     roots, text = composed.documents, InnerText(source)
-    if not composed.whole and any(one.rule == "E902" for one in composed.problems):
+    if _is_template(source.text, composed):
         inner = Source(source.path, readable(source.text))
         again = compose(inner)
         text, roots = InnerText(inner), again.documents
@@ -51,6 +51,15 @@ def read_configurations(
         *(proposal for proposal in found if proposal is not None),
         *(proposal for script in scripts for proposal in _of_script(script, source)),
     )
+
+
+def _is_template(text: str, composed: Composed) -> bool:
+    """Whether a text is to be made readable first.
+
+    YAML reads an unquoted {{X}} as a mapping whose key is a mapping, which is whole and wrong.
+    """
+    codes = {one.rule for one in composed.problems}
+    return (not composed.whole and "E902" in codes) or ("E904" in codes and "{{" in text)
 
 
 def _of_script(script: InnerText, source: Source) -> Iterator[Proposal]:

@@ -376,6 +376,12 @@ BROKEN = {
 }
 
 
+def test_an_unquoted_place_of_a_template_is_an_open_value() -> None:
+    text = "vllm:\n  tensorParallelSize: {{ .Values.tp }}\n  kvCacheDtype: fp8\n"
+    (proposal,) = proposals(text)
+    assert [one.lever.label for one in proposal.levers] == ["tensor parallel", "fp8 KV cache"]
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_literal_in_a_broken_file_is_read(name: str, tmp_path: Path) -> None:
     assert "quantize.kv" in kinds(BROKEN[name])
