@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -58,14 +57,13 @@ class Said(NamedTuple):
         return re.search(pattern, self.statement.sentence_text, re.IGNORECASE) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(NamedTuple):
     """What is wrong with a statement."""
 
     message: str
     confidence: Confidence
     error_class: ErrorClass | None = None
-    numbers: Mapping[str, Number] = field(default_factory=lambda: MappingProxyType({}))
+    numbers: Mapping[str, Number] = MappingProxyType({})
 
 
 Judge = Callable[[Said], Wrong | None]

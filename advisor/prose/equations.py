@@ -10,14 +10,12 @@ import re
 from math import floor, log10
 from typing import Final, NamedTuple
 
-_PART: Final = re.compile(
+_PART: Final = (
     r"(?P<number>(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e\d{1,2})?)|(?P<sign>(?<=\s)[x×*/+](?=\s+\d))"
 )
-_UNPLAIN: Final = re.compile(
-    r"\*\*|\^|[-−–]\s*\d|%|\([^()]*\d|\d[·(]|\d[a-z]\b|\bat\b|\bfor\b|\bwith\b|sizeof"
-)
-_RESULT: Final = re.compile(r"\s*(?:about |roughly |nearly |almost |~|≈)?\s*(\d[\d,]*(?:\.\d+)?)")
-_STOP: Final = re.compile(r"[=;:]|[.!?]\s|, (?![\d])")
+_UNPLAIN: Final = r"\*\*|\^|[-−–]\s*\d|%|\([^()]*\d|\d[·(]|\d[a-z]\b|\bat\b|\bfor\b|\bwith\b|sizeof"
+_RESULT: Final = r"\s*(?:about |roughly |nearly |almost |~|≈)?\s*(\d[\d,]*(?:\.\d+)?)"
+_STOP: Final = r"[=;:]|[.!?]\s|, (?![\d])"
 _REACH: Final = 120
 _LONGEST_UNIT: Final = 18
 _MOST_PARTS: Final = 8
@@ -51,7 +49,7 @@ def equations_in(text: str) -> list[Equation]:
     at = text.find("=")
     while at >= 0 and len(found) < _MOST_PARTS:
         left = _left(text, at)
-        right = _RESULT.match(text, at + 1)
+        right = re.compile(_RESULT).match(text, at + 1)
         if left is not None and right is not None and (value := _number(right[1])) > 0:
             found.append(Equation(left[0], right.end(), left[1], value))
         at = text.find("=", at + 1)
@@ -61,9 +59,9 @@ def equations_in(text: str) -> list[Equation]:
 def _left(text: str, end: int) -> tuple[int, float] | None:
     """Where the left side begins and what it comes to; None where it is no plain expression."""
     begin = max(0, end - _REACH)
-    for stop in _STOP.finditer(text, begin, end):
+    for stop in re.compile(_STOP).finditer(text, begin, end):
         begin = stop.end()
-    parts = list(_PART.finditer(text, begin, end))
+    parts = list(re.compile(_PART).finditer(text, begin, end))
     # the expression is what runs up to the sign of equality: number, sign, number ...
     chain: list[re.Match[str]] = []
     for part in reversed(parts):
@@ -76,7 +74,7 @@ def _left(text: str, end: int) -> tuple[int, float] | None:
         chain = chain[1:]
     if not 3 <= len(chain) <= 2 * _MOST_PARTS:
         return None
-    if _UNPLAIN.search(text, begin, end) or end - chain[-1].end() > _LONGEST_UNIT:
+    if re.compile(_UNPLAIN).search(text, begin, end) or end - chain[-1].end() > _LONGEST_UNIT:
         return None
     return chain[0].start(), _value([part[0] for part in chain])
 
