@@ -64,7 +64,7 @@ _CONNECTIVES: Final = frozenset(
         "accordingly",
     ]
 )
-_ANYWHERE: Final = frozenset("because since although whereas thanks but".split())
+_ANYWHERE: Final = frozenset(["because", "since", "although", "whereas", "thanks", "but"])
 _AFTER_AND: Final = frozenset({"hence", "therefore", "thus", "so"})
 _ALL_BUT: Final = ("nothing", "anything", "all", "none", "anything")
 _SO_NOT: Final = frozenset(["far", "that", "many", "much", "long", "called", "few", "little"])
