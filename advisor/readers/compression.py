@@ -102,6 +102,37 @@ def _kept_layers(parts: Mapping[str, Entry]) -> dict[str, object]:
     return {"sparsity": round(1.0 - kept / deepest, 4)} if kept < deepest else {}
 
 
+# Places of weights
+
+
+def is_placement(entries: Mapping[str, Entry]) -> bool:
+    """Whether a document is a device map, or ZeRO's config of inference from the host."""
+    if "lm_head" in entries and any(
+        name.startswith(("model.", "transformer.")) for name in entries
+    ):
+        return all(isinstance(entry.value, ScalarNode) for entry in entries.values())
+    zero = by_name(entries["zero_optimization"].value) if "zero_optimization" in entries else {}
+    trains = entries.keys() & {"optimizer", "scheduler"} or "offload_optimizer" in zero
+    learns = any(name.startswith("gradient_") for name in entries)
+    return "offload_param" in zero and not trains and not learns
+
+
+def add_placement(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
+    """Weights that stay on the host or on disk and are read from there."""
+    zero = by_name(entries["zero_optimization"].value) if "zero_optimization" in entries else {}
+    if "offload_param" in zero:
+        device = by_name(zero["offload_param"].value).get("device")
+        places = [] if device is None else [device]
+    else:
+        places = list(entries.values())
+    for entry in places:
+        word = text_of(entry)
+        if word in {"cpu", "disk", "nvme"}:
+            fields = {"weights": "unknown", "to": "host" if word == "cpu" else "nvme"}
+            setup.add((Setting("offload", fields),), text.place(entry.key.span))
+            return
+
+
 # NeMo
 
 

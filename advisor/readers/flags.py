@@ -118,6 +118,7 @@ def _of_command(
     command: Sequence[Word], engine: str | None, variables: Mapping[str, str]
 ) -> Iterator[Option]:
     at = 0
+    waits = False  # for the model, which may stand behind flags
     while at < len(command):
         word = command[at]
         at += 1
@@ -137,9 +138,13 @@ def _of_command(
                 yield Option(engine or "llamacpp", "model", word.text, word.span, word.span)
             elif _takes_model(word.text, engine):
                 found = _positional(command, at, engine, variables)
+                waits = found is None and at < len(command) and is_flag(command[at].text)
                 if found is not None:
                     yield found
                     at += 1
+            elif waits:
+                waits = False
+                yield Option(engine, "model", _value(word.text, variables), word.span, word.span)
             continue
         name, value = match[1], match[2]
         if not name.startswith("--") and find_option(engine, name) is None:

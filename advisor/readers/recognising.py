@@ -30,7 +30,7 @@ _STRONG: Final = re.compile(
     r"|enable-hierarchical-cache|disaggregation-mode|all2all-backend|swap-space"
     r"|quantization-bit|export-quantization-bit|max-local-cpu-size|quant-algo|kv-cache-quant-algo|compile-backend"
     r"|quantkv|gpulayers|quantization-config|qformat|prompt-lookup-num-tokens|assistant-model"
-    r"|quantization-scheme|torch-compile|press-name|load-in-low-bit|num-assistant-tokens|auto-quantization|auto-optimization|press-name|attn-implementation|cache-implementation)$"
+    r"|quantization-scheme|torch-compile|press-name|recent-size|heavy-ratio|generation-strategy|load-in-low-bit|num-assistant-tokens|auto-quantization|auto-optimization|press-name|attn-implementation|cache-implementation)$"
 )
 """Keys that only an engine's options have."""
 
@@ -70,6 +70,7 @@ _BY_KEYS: Final = (
                       "cache-implementation", "quantization-scheme", "torch-compile",
                       "device-map", "no-weights", "quantization-bit", "export-quantization-bit",
                       "quantization-config", "prompt-lookup-num-tokens", "assistant-model",
+                      "recent-size", "heavy-ratio", "generation-strategy", "press-name",
                       "auto-quantization", "auto-optimization")),
 )  # fmt: skip
 """Engines by keys that are theirs; vLLM where none of these has more than another."""
@@ -94,6 +95,8 @@ _BUILD: Final = re.compile(r"[:-](b\d{3,5})\b")
 @lru_cache(maxsize=4096)
 def is_strong(key: str) -> bool:
     """Whether a key is one that only an engine's options have."""
+    if key.startswith("_"):
+        return False  # what transformers keeps of a model, no option
     return len(key) <= LONGEST_NAME and _STRONG.match(kebab(key)) is not None
 
 

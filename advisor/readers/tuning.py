@@ -15,8 +15,10 @@ from advisor.readers.compression import (
     add_deepspeed,
     add_nemo,
     add_neural_compressor,
+    add_placement,
     is_nemo,
     is_neural_compressor,
+    is_placement,
 )
 from advisor.readers.entries import by_name, text_of
 from advisor.readers.inner_text import InnerText
@@ -89,7 +91,7 @@ def is_tuning(root: MapNode) -> bool:
         return True
     if entries.keys() & (_CHOICES.keys() | {"dms"}):
         return True
-    if _is_quantize_config(entries) or is_nemo(entries):
+    if _is_quantize_config(entries) or is_nemo(entries) or is_placement(entries):
         return True
     if "prune" in entries and by_name(entries["prune"].value).keys() & _PRUNE_KEYS.keys():
         return True
@@ -131,6 +133,9 @@ def add_tuning(setup: Setup, root: MapNode, text: InnerText) -> None:
         return
     if _is_quantize_config(entries):
         _add_checkpoint(setup, entries, root, text)
+        return
+    if is_placement(entries):
+        add_placement(setup, entries, text)
         return
     if is_nemo(entries):
         add_nemo(setup, entries, text)

@@ -151,3 +151,22 @@ def test_configs_beside_checkpoints(text: str, kind: str) -> None:
 def test_plain_checkpoints_are_left_alone() -> None:
     text = '{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "use_cache": false}'
     assert verdicts(text, "config.json") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"model.embed_tokens": 0, "model.layers.0": 0, "model.layers.1": "cpu", "lm_head": 0}',
+         [("offload.weights", Verdict.CAPACITY_ONLY)]),
+        ('{"model.embed_tokens": 0, "model.layers.0": 1, "lm_head": 1}', []),
+        ('{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}}',
+         [("offload.weights", Verdict.CAPACITY_ONLY)]),
+        (('{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}},'
+         ' "optimizer": {"type": "Adam"}}'), []),
+        ("start_size: 4\nrecent_size: 2000\n", [("prune.kv_tokens", Verdict.BANDWIDTH)]),
+        ("generation_strategy: self_speculative\nexit_layer: 8\n",
+         [("speculative", Verdict.BANDWIDTH)]),
+    ],
+)  # fmt: skip
+def test_places_of_weights_and_tokens(text: str, expected: list[tuple[str, Verdict]]) -> None:
+    assert verdicts(text) == expected

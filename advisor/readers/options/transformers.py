@@ -128,6 +128,27 @@ def _auto_optimization(value: Value) -> tuple[Effect, ...]:
     return NOTHING if is_off(value) else (Setting("fuse", {"mode": "graph"}),)
 
 
+def _kept_tokens(value: Value) -> tuple[Effect, ...]:
+    """StreamingLLM and H2O: the last and the heaviest tokens stay in the cache."""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if is_off(value) or (number is not None and number <= 0):
+        return NOTHING
+    fields: dict[str, object] = {"pattern": "kv_tokens"}
+    if isinstance(number, int) and number > 1:
+        fields["kept"] = number
+    elif number is not None and number < 1:
+        fields["sparsity"] = 1.0 - number
+    return (Setting("prune", fields),)
+
+
+def _strategy(value: Value) -> tuple[Effect, ...]:
+    """LayerSkip: draft with the first layers and verify with all, or stop after them."""
+    word = word_of(value)
+    if "speculative" in word:
+        return (Setting("speculate", {"method": "self"}),)
+    return (Setting("early_exit", {"mean_depth": UNKNOWN}),) if "exit" in word else NOTHING
+
+
 def _press(value: Value) -> tuple[Effect, ...]:
     """kvpress: a method that drops part of the cache."""
     if word_of(value) in {"", "no-press", "none"}:
@@ -205,6 +226,8 @@ TRANSFORMERS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("torch-compile", "compile"): _compile,
         ("tp-plan",): _tp_plan,
         ("press-name",): _press,
+        ("recent-size", "heavy-ratio", "sink-size"): _kept_tokens,
+        ("generation-strategy",): _strategy,
         ("auto-quantization",): _auto_quantization,
         ("auto-optimization",): _auto_optimization,
         ("assistant-model",): speculation(value="draft_model"),
