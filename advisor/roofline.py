@@ -22,7 +22,6 @@ from advisor.timing.kernels import (
     STREAM_FRACTION,
     UNKNOWN_LINK_GBS,
     all_reduce,
-    matmul_dtype,
     narrow_cache,
 )
 from advisor.timing.profile import Coefficient, math_rate, profile_of, weight_rates
@@ -297,9 +296,10 @@ def estimate(ledger: Ledger, deployment: Deployment) -> Estimate:
         else "host_link"
     )  # fmt: skip
     factor = ledger.total_factor
-    ridge = 1.0 / (math_rate(device, main_format, activations).floor_s * bandwidth)
+    linear = math_rate(device, main_format, activations)
+    ridge = 1.0 / (linear.floor_s * bandwidth)
     tokens = expected_tokens(deployment.speculation)
-    rate = expected.inverse(1e3 * tokens)
+    rate = Interval(tokens / high, tokens / mid, tokens / low)
     capacity = capacity_of(deployment)
     memory = ledger.memory_bytes
     crossover_context = None
@@ -319,13 +319,13 @@ def estimate(ledger: Ledger, deployment: Deployment) -> Estimate:
         flops=ledger.flops * factor,
         intensity=ledger.flops / memory if memory else 0.0,
         ridge=ridge,
-        math=matmul_dtype(main_format, activations),
+        math=linear.dtype,
         bound=bound,
         floor_ms=floor * 1e3,
         expected_ms=expected,
         tokens_per_step=tokens,
         tokens_per_second=rate,
-        throughput=rate.scaled(deployment.batch),
+        throughput=rate if deployment.batch == 1 else rate.scaled(deployment.batch),
         shares=Shares(
             weights_s / total_s, kv_s / total_s, state_s / total_s, compute_s / total_s,
             fixed_s / total_s, comm_s / total_s, host_s / total_s, draft_s / total_s,

@@ -29,7 +29,13 @@ from advisor.timing.effects import (
     width_class,
 )
 from advisor.timing.fitted import load_fitted
-from advisor.timing.kernels import link_of, math_fraction, peak_flops, vector_flops
+from advisor.timing.kernels import (
+    link_of,
+    math_fraction,
+    matmul_dtype,
+    peak_flops,
+    vector_flops,
+)
 
 BUS_LIMIT: Final = 0.98
 """No kernel reaches more of the peak bandwidth than this."""
@@ -54,6 +60,8 @@ class MathRate(NamedTuple):
     """At the dense peak."""
     reached_s: float
     """At the rate that large matrix products reach."""
+    dtype: str
+    """The math: bf16, fp8 ..."""
 
 
 class WeightRates(NamedTuple):
@@ -151,7 +159,8 @@ def weight_rates(
 def math_rate(device: Device, form: Format, activations: Format) -> MathRate:
     """What a FLOP on weights of a format and activations of another costs."""
     floor_s = 1.0 / peak_flops(device, form, activations)
-    return MathRate(floor_s, floor_s / math_fraction(device, form, activations))
+    reached_s = floor_s / math_fraction(device, form, activations)
+    return MathRate(floor_s, reached_s, matmul_dtype(form, activations))
 
 
 def _format_fallbacks(setting: Setting, family: str, form: Format) -> tuple[tuple[str, str], ...]:
