@@ -9,6 +9,7 @@
     calls.py      calls and attributes that set up a lever, by the tables below
     idioms.py     levers made by hand: masks, slices, SVD
     commands.py   command lines in lists and strings
+    embedded.py   YAML in a script's texts
     recognise.py  all of it, as levers with their places and the facts of their context
     reader.py     a file as proposals
     tables/       libraries as data: qualified call name to lever, argument to field

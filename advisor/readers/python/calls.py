@@ -253,7 +253,9 @@ def pruned(
         given = call.plain(*amounts, position=position)
         amount: object = default if given is ABSENT else given
         if isinstance(amount, int | float) and not isinstance(amount, bool):
-            if amount == 0:
+            if amount == 0 and isinstance(
+                getattr(call.place(*amounts), "value", None), ast.Constant
+            ):
                 return
             # torch.nn.utils.prune counts weights where the amount is a whole number above one.
             share: object = float(amount) if 0 < amount <= 1 else "unknown"
@@ -300,7 +302,8 @@ def read(
 ) -> Iterator[Found]:
     """One option by the engine's table, each value that it may have."""
     for option, condition in alternatives(value):
-        if isinstance(option, Made) and option.name.rpartition(".")[2] in _OWN_ROWS:
+        last = option.name.rpartition(".")[2] if isinstance(option, Made) else ""
+        if last in _OWN_ROWS or (last and name in {"quantization_config", "quant_config"}):
             continue
         effects = read_option(engine, name, _worded(option)) or ()
         if isinstance(option, Made) and option.name.endswith(_COUNTS):

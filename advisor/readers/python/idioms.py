@@ -20,6 +20,7 @@ _BY_HAND: Final = tuple(re.compile(pattern) for pattern in BY_HAND)
 _STUDENT: Final = re.compile(r"^student(?:_model)?$")
 _TEACHER: Final = re.compile(r"^teacher(?:_model)?$")
 _DRAFT: Final = re.compile(r"^(?:draft|drafter|assistant)(?:_(?:model|lm))?$")
+_DRAFTER: Final = re.compile(r"draft|drafter|assistant|small", re.IGNORECASE)
 _LOADS: Final = re.compile(r"load|from_pretrained|build", re.IGNORECASE)
 _OWN_DRAFTS: Final = frozenset({"eagenerate", "medusa_generate"})
 
@@ -30,6 +31,7 @@ def idioms(
     """What a file sets up without a library's help."""
     yield from _students(seen, file)
     yield from _drafts(seen, file)
+    yield from _loops(known)
     if not _works_by_hand(source.text, 0, len(source.text)):
         return
     constants = _constants(tree.body)
@@ -95,6 +97,22 @@ def _drafts(seen: Seen, file: File) -> Iterator[Found]:
         )
         if not taken:
             yield Found(Setting("speculate", {}), made.node, hangs_on)
+
+
+def _loops(known: Survey) -> Iterator[Found]:
+    """Drafting and verifying written out: a function that takes a draft and calls it."""
+    for node in known.functions:
+        names = [arg.arg for arg in node.args.args]
+        draft = next((name for name in names if _DRAFTER.match(name)), "")
+        if not draft or "specul" not in node.name.lower():
+            continue
+        called = next(
+            (item for item in ast.walk(node)
+             if isinstance(item, ast.Call) and ast.unparse(item.func).split(".")[0] == draft),
+            None,
+        )  # fmt: skip
+        if called is not None:
+            yield Found(Setting("speculate", {}), called)
 
 
 def _assigned_name(made: Made, file: File) -> str:

@@ -64,12 +64,17 @@ BY_HAND: Final = (
     r"del [^\n]{1,60}(?:layers?|\.h|blocks)\[",
     r"layers?\.pop\(",
     r"past_key_values\s*=[^\n]*\[[^\n]*-",
-    r"confidence\w*\s*[<>]",
+    r"k_proj\.weight",
+    r"register_buffer\([^\n]*round\(",
+    r"conf\w*\s*[<>]",
+    r"> (?:self\.)?\w*thresh",
+    r"< (?:self\.)?\w*thresh",
     r"entropy\w*\s*[<>]",
     r"exit_\w*\s*[<>]",
     r"> self\.exit_",
 )
 """What code on tensors says that works in one of the known ways."""
+_DOCUMENTS: Final = (b"layer_range:", b"Modifier:", b"merge_method:")
 _BY_NAME: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -112,6 +117,8 @@ def calls_levers(data: bytes) -> bool:
 
 def _calls(data: bytes, roots: set[bytes]) -> bool:
     if any(word in data for word in _ENGINES) and _COMMANDS.search(data) is not None:
+        return True
+    if any(word in data for word in _DOCUMENTS):
         return True
     if b"Modifier(" in data or any(pattern.search(data) is not None for pattern in _BY_NAME):
         return True

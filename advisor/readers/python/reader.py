@@ -15,6 +15,7 @@ from advisor.proposal import Proposal, Reading, Splits
 from advisor.readers.dialect import read_proposal
 from advisor.readers.python.comments import Remark, parsed, remarks
 from advisor.readers.python.directives import Directive, merged, read_directive
+from advisor.readers.python.embedded import embedded
 from advisor.readers.python.literals import annotated_classes, documents
 from advisor.readers.python.recognise import Recognised
 from advisor.readers.python.syntax import Places
@@ -65,9 +66,9 @@ def _read(source: Source, problems: Problems, *, named: bool) -> Reading:
     assert tree.tree is not None
     recognised = Recognised(source, tree, places, named=named)
     setups = recognised.setups()
+    proposals: list[Proposal] = [*embedded(recognised.documents, source, places)]
     if "rooflint" not in source.text:
-        return Reading(source, _configurations(setups, source), ())
-    proposals: list[Proposal] = []
+        return Reading(source, (*_configurations(setups, source), *proposals), ())
     for root in documents(tree.tree, recognised.flow, source, places):
         found = read_proposal(root, problems)
         proposals += () if found is None else (found,)

@@ -85,6 +85,11 @@ class Recognised:
         self._done: set[int] = set()
         self._tree, self._shell = parsed.tree, parsed.shell
 
+    @property
+    def documents(self) -> list[ast.Constant]:
+        """Texts of several lines in the file."""
+        return self._known.documents
+
     def setups(self) -> list[Setup]:
         """One setup for each call, attribute and command that sets something."""
         if self._roots & _VISION and not self._roots & set(_LANGUAGE):
@@ -134,10 +139,8 @@ class Recognised:
             found += self._of_group(rule(Call(made, hangs_on, self._file)))
         for engine, commands in commands_of(made, hangs_on, self._source, self._places, self._done):
             found.append(self._of_command(engine, commands))
-        for name in ("recipe", "recipe_args"):
-            if name in made.keywords:
-                found += self._recipe(made.keywords[name][1])
-        found += self._of_group(self._environment(made, hangs_on))
+        if rule is None:
+            found += self._of_group(self._environment(made, hangs_on))
         found += self._of_group(_masked_heads(made, hangs_on))
         return found
 
@@ -230,23 +233,6 @@ class Recognised:
         modifier = Modifier(name, span, arguments, MappingProxyType({}), InnerText(self._source))
         add_recipe(setup, iter([modifier]))
         setup.placed = [one._replace(condition=hangs_on or one.condition) for one in setup.placed]
-        return [setup]
-
-    def _recipe(self, value: Value) -> list[Setup]:
-        """A recipe as YAML text in a string."""
-        text = text_of(value)
-        if text is None or "odifier" not in text:
-            return []
-        from advisor.readers.recipes import add_recipe, modifiers_of  # noqa: PLC0415
-        from advisor.readers.yaml_nodes import compose  # noqa: PLC0415
-
-        span = self._places.span(usual(value).node)
-        start = self._source.text.find(text, span.start, span.end)
-        offsets = range(start, start + len(text)) if start >= 0 else [span.start] * len(text)
-        inner = InnerText(Source(self._source.path, text), offsets)
-        setup = Setup()
-        for root in compose(inner.source).documents:
-            add_recipe(setup, modifiers_of(root, inner))
         return [setup]
 
     # Attributes
@@ -365,6 +351,8 @@ def _hand_on(made: Made, by_call: dict[int, list[Setup]]) -> None:
         facts = [one for one in setup.placed if isinstance(one.effect, Fact)]
         user.placed += [one for one in facts if user.fact(one.effect.name) is None]  # type: ignore[union-attr]
         user.engine = user.engine or setup.engine
+        known = [(one.effect, one.span) for one in user.placed]
+        setup.placed = [one for one in setup.placed if (one.effect, one.span) not in known]
         if not taken and not user.kinds() & setup.kinds():
             user.placed += [one for one in setup.placed if isinstance(one.effect, Setting)]
             taken = True

@@ -16,8 +16,8 @@ class Survey:
     calls: list[ast.Call] = field(default_factory=list)
     called: set[str] = field(default_factory=set)
     """Last words of what is called, under the names that imports give them."""
-    texts: bool = False
-    """Whether a text holds what looks like an option of a command line."""
+    documents: list[ast.Constant] = field(default_factory=list)
+    """Texts of several lines that may be documents of their own."""
 
 
 def last_word(node: ast.expr) -> str:
@@ -53,9 +53,9 @@ def survey(tree: ast.Module) -> Survey:
                 if alias.asname:
                     names[alias.asname] = alias.name.rpartition(".")[2]
         elif kind is ast.Constant:
-            value = getattr(node, "value", None)
-            if isinstance(value, str) and "--" in value:
-                found.texts = True
+            assert isinstance(node, ast.Constant)
+            if isinstance(node.value, str) and "\n" in node.value and ": " in node.value:
+                found.documents.append(node)
         for name in node._fields:
             child = getattr(node, name, None)
             if type(child) is list:

@@ -89,6 +89,8 @@ class Scope:
 
     def _of_call(self, node: ast.Call) -> Iterator[Found]:
         method = method_of(node)
+        if method == "register_buffer" and len(node.args) > 1:
+            yield from self._packed(node, node.args[1])
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         if method == "pop" and owner is not None and _LAYERS.search(dotted(owner)):
             yield _pruned(
@@ -154,6 +156,14 @@ class Scope:
         fields = {"weights": form} | ({"packed": False} if wide else {})
         yield Found(Setting("quantize", fields), node)
 
+    def _packed(self, node: ast.AST, value: ast.expr) -> Iterator[Found]:
+        """A weight rounded and kept as int8: as many bytes as it is read in, by a kernel."""
+        words = {ast.unparse(arg) for call in calls_in(value) for arg in call.args}
+        rounds = any(method_of(call) == "round" for call in calls_in(value))
+        if rounds and any("int8" in word for word in words):
+            condition = "a kernel that reads int8 weights: expanded first, they are read twice"
+            yield Found(Setting("quantize", {"weights": "int8"}), node, condition)
+
     # Parts taken out
 
     def _of_assign(self, node: ast.Assign, target: ast.expr, value: ast.expr) -> Iterator[Found]:
@@ -189,7 +199,7 @@ class Scope:
         elif isinstance(inner, ast.Call) and method_of(inner) == "masked_fill":
             yield from self._masked(node)
         elif _KEYS.search(dotted(node.targets[0])) and any(
-            isinstance(item, ast.Call) and method_of(item) == "mean" for item in ast.walk(value)
+            method_of(call) == "mean" for call in self._calls
         ):
             heads = next((n for call in self._calls if method_of(call) in {"view", "reshape"}
                           and call.args and (n := self._whole(call.args[0]))), None)  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from collections.abc import Mapping as Mapping_
 from types import MappingProxyType
@@ -228,10 +227,17 @@ def _piped(call: Call) -> Iterator[Found]:
 def _generate(call: Call) -> Iterator[Found]:
     """`model.generate(...)`: transformers' keywords."""
     yield from options("transformers")(call)
-    place, _ = call.made.keywords.get("past_key_values", (None, None))
-    given = getattr(place, "value", None)
-    if isinstance(given, ast.Call) and ast.unparse(given.func).endswith("deepcopy"):
+    past = call.value("past_key_values")
+    cache = usual(past) if past is not None else None
+    if isinstance(cache, Made) and any(by.name.endswith("deepcopy") for by in cache.used_by):
         yield call.found(Setting("prefix_cache"), "past_key_values")
+
+
+def _cache_config(call: Call) -> Iterator[Found]:
+    """Bits of transformers' quantized cache, which is expanded before attention reads it."""
+    bits = whole_of(call.plain("nbits", position=0))
+    form = f"int{bits}" if bits in {2, 3, 4, 8} else "int4"
+    yield call.found(Setting("quantize", {"kv_cache": form, "in_kernel": False}), "nbits")
 
 
 def _window(*names: str) -> Rule:
@@ -348,7 +354,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "()": _piped,
         ".generate": _generate,
         "transformers:GenerationConfig": _generate,
-        "transformers:QuantizedCacheConfig": sets("quantize", kv_cache=AUTO, in_kernel=False),
+        "transformers:QuantizedCacheConfig": _cache_config,
         "transformers:QuantizedCache": sets("quantize", kv_cache=AUTO, in_kernel=False),
         "transformers:QuantoQuantizedCache": sets("quantize", kv_cache=AUTO, in_kernel=False),
         "transformers:HQQQuantizedCache": sets("quantize", kv_cache=AUTO, in_kernel=False),

@@ -248,6 +248,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "nncf:compress_weights": _compress_weights,
         "nncf:quantize": _INT8,
         "openvino_genai:LLMPipeline": _ov_pipeline,
+        "openvino_genai:SchedulerConfig": options("vllm"),
         "olive:run": _olive,
         "olive:workflows.run": _olive,
         "coremltools:OpPalettizerConfig": by_bits(8, group=None),

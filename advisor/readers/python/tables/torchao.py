@@ -88,9 +88,9 @@ def _fake_config(call: Call) -> Iterator[Found]:
     """A fake quantizer's config: rounding in wide tensors."""
     given = call.plain("dtype", position=0)
     form = format_named(given) if isinstance(given, str) else None
-    weights = "weight_config" in _holders(call) or form in {"int4", "int8"}
-    held = "QATConfig" in call.is_used_by and "activation_config" not in _holders(call)
-    if weights and held:
+    held = bool(_FAKE & call.is_used_by) and "activation_config" not in _holders(call)
+    second = any(call.made in made.args[1:] for made in call.made.used_by)
+    if held and ("weight_config" in _holders(call) or second):
         yield call.found(Setting("quantize", {"weights": form or AUTO, "packed": False}))
 
 
