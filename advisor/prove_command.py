@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from advisor.deployment import DeploymentError
 from advisor.ledger.formats import UnknownFormatError
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
     from advisor.prove.published import CountersReading, Reading
     from advisor.prove.session import Hardware
 
-NO_TORCH = (
-    "measuring needs torch, which is not installed: pip install 'rooflint[prove]' (for CPUs alone: "
-    "pip install torch --index-url https://download.pytorch.org/whl/cpu); --from FILE needs none"
+NO_TORCH: Final = (
+    "measuring needs torch, which is not installed: pip install 'rooflint[prove]' (a torch built "
+    "for CPUs is enough for --device cpu); --from FILE needs none"
 )
-
-
-_CONTEXT = 512
+_CONTEXT: Final = 512
+"""Tokens of the baseline where nobody says: the sweep goes to 16 times as many."""
 
 
 class ProveOptions(NamedTuple):
