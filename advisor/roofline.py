@@ -40,10 +40,6 @@ class Interval(NamedTuple):
         """All three times a factor."""
         return Interval(self.low * factor, self.mid * factor, self.high * factor)
 
-    def inverse(self, numerator: float) -> Interval:
-        """`numerator` over the interval: low and high change places."""
-        return Interval(numerator / self.high, numerator / self.mid, numerator / self.low)
-
 
 class StepBytes(NamedTuple):
     """Bytes of one step over all devices."""
