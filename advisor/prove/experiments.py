@@ -18,7 +18,7 @@ from advisor.ledger.step import Ledger, count_step
 from advisor.levers import Lever
 from advisor.levers.prune import Prune
 from advisor.levers.quantize import Quantize
-from advisor.prove.record import Trial
+from advisor.prove.record import BASELINE, Trial
 from advisor.roofline import compare, estimate
 
 WARM_UP: Final = 2
@@ -81,7 +81,7 @@ class Bench(Protocol):
 
 def plan(baseline: Deployment, sixteen_bit: str, *, graphs: bool) -> tuple[Group, ...]:
     """The groups of experiments on a baseline, the most telling first."""
-    base = Variant("baseline", baseline)
+    base = Variant(BASELINE, baseline)
     levers: tuple[tuple[str, Lever], ...] = (
         ("half the MLP channels removed", _channels(0.5)),
         ("three quarters of them removed", _channels(0.75)),

@@ -11,9 +11,9 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from advisor.catalog.device import Device
-from advisor.catalog.hardware import device as catalog_device
+from advisor.catalog.hardware import all_devices
 from advisor.deployment import Deployment
-from advisor.ledger.formats import parse_format
+from advisor.ledger.formats import UnknownFormatError, parse_format
 from advisor.prove.experiments import machine_device
 from advisor.prove.record import Baseline, Run, RunFileError
 from advisor.prove.verdict import judge
@@ -87,7 +87,11 @@ def fit_of(run: Run, path: str) -> MachineFit:
     if verdict.bound == "undecided" and verdict.doubts:
         raise RunFileError(f"{path}: nothing can be fitted to this run: {verdict.because}")
     machine = run.machine
-    known = catalog_device(machine.known_as) if machine.known_as is not None else None
+    known = _known(machine.known_as, path)
+    try:
+        parse_format(run.baseline.weights)
+    except UnknownFormatError as error:
+        raise RunFileError(f"{path}: baseline.weights: {error}") from None
     device = known or machine_device(
         machine.name,
         {"cpu": "cpu", "mps": "soc"}.get(machine.device, "gpu"),
@@ -111,3 +115,14 @@ def fit_of(run: Run, path: str) -> MachineFit:
         step_ms=verdict.baseline_ms,
         spread=max(_SPREAD, verdict.noise),
     )
+
+
+def _known(identifier: str | None, path: str) -> Device | None:
+    if identifier is None:
+        return None
+    known = {one.id: one for one in all_devices()}.get(identifier)
+    if known is None:
+        raise RunFileError(
+            f"{path}: machine.known_as: the catalog has no device {identifier!r:.40}"
+        )
+    return known

@@ -10,12 +10,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 VERSION: Final = 1
+_MOST: Final = 1e18
+"""No count, time or rate of a run is larger."""
 KIND: Final = "rooflint prove"
 """What the field `tool` says, by which a run is told from other files."""
+BASELINE: Final = "baseline"
+"""Name of the first trial of every group."""
 MAX_BYTES: Final = 64_000_000
 """A larger file is no result of a benchmark."""
 
@@ -220,7 +225,7 @@ class _Fields(NamedTuple):
     def checked(self, name: str, value: object, least: float) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(name, "a number", value)
-        if not math.isfinite(value) or value < least:
+        if not least <= value <= _MOST:  # no number is on neither side
             raise self.wrong(name, "a finite number above 0" if least else "a finite number", value)
         return float(value)
 
@@ -254,6 +259,7 @@ def run_of(data: object, path: str) -> Run:
     if not isinstance(trials, list):
         raise top.wrong("trials", "a list", trials)
     read = tuple(_trial(top.inner(f"trials[{n}]", one)) for n, one in enumerate(trials))
+    _check_groups(read, path)
     notes = top.get("notes")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise top.wrong("notes", "a list of texts", notes)
@@ -267,6 +273,23 @@ def run_of(data: object, path: str) -> Run:
         busy=None if top.get("busy") is None else top.number("busy"),
         notes=tuple(notes),
     )
+
+
+def _check_groups(trials: tuple[Trial, ...], path: str) -> None:
+    """Every group begins with the baseline, and a sweep rises: what the verdict stands on."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.group, []).append(trial)
+    for name, members in groups.items():
+        names = [trial.name for trial in members]
+        if names[0] != BASELINE or len(set(names)) < len(names):
+            raise RunFileError(
+                f"{path}: the trials of group {name!r:.40} begin with {BASELINE!r} and have names "
+                "of their own"
+            )
+    batches = [trial.batch for trial in groups.get("batch", ())]
+    if any(later <= earlier for earlier, later in pairwise(batches)):
+        raise RunFileError(f"{path}: the trials of group 'batch' stand by rising batch")
 
 
 def _machine(fields: _Fields) -> Machine:

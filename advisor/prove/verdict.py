@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Final, Literal, NamedTuple
 
-from advisor.prove.record import Run, Trial
+from advisor.prove.record import BASELINE, Run, Trial
 from advisor.prove.statistics import (
     Knee,
     Line,
@@ -45,7 +45,6 @@ _COMPUTING: Final = {
     "refuted": "computing limits it",
     "undecided": "computing is part of it, or the timing too loose to tell",
 }
-_BASELINE: Final = "baseline"
 
 
 class Test(NamedTuple):
@@ -111,7 +110,7 @@ class Verdict(NamedTuple):
 
 def judge(run: Run) -> Verdict | None:
     """The verdict on a run; None where not even the baseline was measured."""
-    bases = [trial for trial in run.trials if trial.name == _BASELINE]
+    bases = [trial for trial in run.trials if trial.name == BASELINE]
     if not bases:
         return None
     base_ms = median(bases[0].times_ms)
@@ -121,7 +120,7 @@ def judge(run: Run) -> Verdict | None:
     doubts, spoilt = _doubts(run, bases, noise, mbu)
     placebo = _by_name(run, "placebo")
     removed = [trial for name, trial in placebo.items() if "removed" in name]
-    line = _line([placebo[_BASELINE], *removed]) if removed else None
+    line = _line([placebo[BASELINE], *removed]) if removed else None
     follows = _follows(placebo, line) if line is not None else None
     formats = run.group("weights")
     format_line = _line(formats) if len(formats) > 2 else None
@@ -149,7 +148,7 @@ def judge(run: Run) -> Verdict | None:
 
 def speedup(run: Run, trial: Trial) -> Ratio:
     """How many times faster a token is than in the baseline of the same group."""
-    base = _by_name(run, trial.group)[_BASELINE]
+    base = _by_name(run, trial.group)[BASELINE]
     ratio = paired_speedup(base.times_ms, trial.times_ms)
     more = trial.batch / base.batch
     return Ratio(ratio.low * more, ratio.mid * more, ratio.high * more)
@@ -159,15 +158,17 @@ def _by_name(run: Run, group: str) -> dict[str, Trial]:
     return {trial.name: trial for trial in run.group(group)}
 
 
-def _line(trials: list[Trial] | tuple[Trial, ...]) -> Line:
+def _line(trials: list[Trial] | tuple[Trial, ...]) -> Line | None:
+    if len({trial.bytes for trial in trials}) < 2:
+        return None
     return fit_line([(trial.bytes, median(trial.times_ms)) for trial in trials])
 
 
 def _follows(placebo: dict[str, Trial], line: Line) -> Follows:
-    base = median(placebo[_BASELINE].times_ms)
+    base = median(placebo[BASELINE].times_ms)
     fixed = min(max(line.fixed_ms / base, 0.0), 1.0)
     twice = [trial for name, trial in placebo.items() if "doubled" in name]
-    added = 1.0 / paired_speedup(placebo[_BASELINE].times_ms, twice[0].times_ms).mid if twice else 1
+    added = 1.0 / paired_speedup(placebo[BASELINE].times_ms, twice[0].times_ms).mid if twice else 1
     flops = min(max(added - 1.0, 0.0), 1.0 - fixed)
     return Follows(1.0 - fixed - flops, flops, fixed)
 
@@ -251,14 +252,14 @@ def _tests(run: Run, mbu: float, knee: Knee | None) -> Iterator[Test]:
         if "zero" in name:
             yield _zeros(ratio, max(alike[:1], default=0.0))
         elif "removed" in name:
-            yield _removed(trial, placebo[_BASELINE], ratio)
+            yield _removed(trial, placebo[BASELINE], ratio)
         elif "doubled" in name:
             yield _doubled(ratio)
     for trial in run.group("weights"):
-        if trial.name != _BASELINE:
+        if trial.name != BASELINE:
             yield _narrower(run, trial)
     for trial in run.group("graph"):
-        if trial.name != _BASELINE:
+        if trial.name != BASELINE:
             yield _captured(speedup(run, trial))
     if knee is not None:
         yield _flat(run, knee)
@@ -303,9 +304,9 @@ def _removed(trial: Trial, base: Trial, ratio: Ratio) -> Test:
 def _doubled(ratio: Ratio) -> Test:
     cost = 1.0 / ratio.mid
     result: Result = "undecided"
-    if 1.0 / ratio.low < _FREE:
+    if ratio.low > 1.0 / _FREE:
         result = "shown"
-    elif 1.0 / ratio.high > _PAID:
+    elif ratio.high < 1.0 / _PAID:
         result = "refuted"
     return Test(
         "FLOPs doubled at equal bytes",
@@ -316,7 +317,7 @@ def _doubled(ratio: Ratio) -> Test:
 
 
 def _narrower(run: Run, trial: Trial) -> Test:
-    base = _by_name(run, "weights")[_BASELINE]
+    base = _by_name(run, "weights")[BASELINE]
     ratio = speedup(run, trial)
     possible = base.bytes / trial.bytes
     result: Result = "undecided"
@@ -390,7 +391,7 @@ def _longer(run: Run) -> Iterator[Test]:
 
 def _levers(run: Run) -> Iterator[LeverRow]:
     for trial in run.trials:
-        if trial.name != _BASELINE:
+        if trial.name != BASELINE:
             yield LeverRow(
                 trial.name, trial.group, trial.bytes / 1e9, trial.predicted, speedup(run, trial)
             )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
-from advisor.prove.record import Run, to_json
+from advisor.prove.record import BASELINE, Run, to_json
 from advisor.prove.verdict import LeverRow, Verdict
 from advisor.reports.columns import table
 from advisor.reports.plot import Axis, Series, axis, svg, terminal
@@ -126,7 +126,7 @@ def fit_lines(run: Run, verdict: Verdict) -> list[str]:
     """The baseline's time and what was fitted."""
     time = f"baseline {verdict.baseline_ms:,.4g} ms a step (noise {verdict.noise:.1%})"
     found = [f"{time}, MBU {verdict.mbu:.0%} of the streaming bandwidth"]
-    base = next(trial for trial in run.trials if trial.name == "baseline")
+    base = next(trial for trial in run.trials if trial.name == BASELINE)
     off = base.modelled_ms / verdict.baseline_ms - 1.0
     found.append(
         f"the model of this machine, not fitted to any step, expected {base.modelled_ms:,.4g} ms "

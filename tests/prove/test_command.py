@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from advisor import cli
 from advisor.deployment import find_model
+from advisor.prove.fit import fit_of
 from advisor.prove.record import RunFileError, read_run, run_of, to_json
 from advisor.prove.session import Wanted, run
+from advisor.prove.verdict import judge
+from advisor.reports.prove import prove_json
 from tests.prove.simulated import SimulatedMachine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -212,6 +217,10 @@ def test_a_run_of_nothing_says_why(call: Call, record: Path, tmp_path: Path) -> 
         (lambda data: data["trials"][0].update(times_ms=[float("nan")]), "a finite number above 0"),
         (lambda data: data["trials"][0].update(predicted=[2, 1]), "three rising numbers"),
         (lambda data: data["trials"][0].update(batch=True), "batch is a number"),
+        (lambda data: data["trials"][0].update(batch=1e300), "batch is a finite number"),
+        (lambda data: data["trials"][0].update(name="first"), "begin with 'baseline'"),
+        (lambda data: data["trials"][2].update(name=data["trials"][1]["name"]), "of their own"),
+        (lambda data: data["trials"][-4].update(batch=1), "rising batch"),
     ],
 )
 def test_impossible_runs_are_refused_in_one_message(
@@ -221,6 +230,30 @@ def test_impossible_runs_are_refused_in_one_message(
     with pytest.raises(RunFileError) as raised:
         read_run(path)
     assert message in str(raised.value)
+
+
+@given(st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_run_with_any_field_changed_is_judged_or_refused_in_words(
+    record: Path, data: st.DataObject
+) -> None:
+    """A proposal may name any file: nothing in it is trusted."""
+    run_data = json.loads(record.read_text())
+    part = data.draw(st.sampled_from([run_data, run_data["machine"], run_data["baseline"],
+                                      *run_data["trials"]]))  # fmt: skip
+    name = data.draw(st.sampled_from(sorted(part)))
+    part[name] = data.draw(
+        st.one_of(
+            st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=9),
+            st.lists(st.floats(), max_size=3), st.just({}),
+        )
+    )  # fmt: skip
+    try:
+        changed_run = run_of(run_data, "prove.json")
+        prove_json(changed_run, judge(changed_run))
+        fit_of(changed_run, "prove.json")
+    except RunFileError as error:
+        assert str(error).startswith("prove.json: ")  # noqa: PT017
 
 
 def test_a_truncated_run_and_a_foreign_file(record: Path, tmp_path: Path, call: Call) -> None:
