@@ -290,6 +290,8 @@ def _remarks(audit: Audit, style: Style) -> list[str]:
                 f"{digits(audit.context.measured_tpot_ms)} ms per token; times are fitted to it",
             )
         )
+    elif (run := facts.get("measured")) is not None:
+        remarks.append(("measured", f"this machine, in {run.value}; times are fitted to it"))
     remarks += [
         ("stands in", f"{what}: {which}") for what, which in audit.baseline.estimate.fallbacks
     ]

@@ -15,6 +15,8 @@ from advisor.prove.fit import fit_of
 from advisor.prove.record import RunFileError, to_json
 from advisor.prove.session import Wanted, run
 from advisor.readers import read
+from advisor.reports.style import Style
+from advisor.reports.table import audit_text
 from advisor.roofline import predict
 from advisor.source import Source
 from tests.prove.simulated import SimulatedMachine
@@ -77,6 +79,8 @@ def test_another_model_on_the_machine_has_its_bandwidth_and_fixed_time(folder: P
     expected = 28.0 + 1.5437e9 * 4 / 20e6
     assert judged.baseline.estimate.expected_ms.mid == pytest.approx(expected, rel=0.08)
     assert judged.context.measured_tpot_ms is None
+    shown = audit_text(judged, Style())
+    assert "measured: this machine, in prove.json; times are fitted to it" in shown
 
 
 def test_what_stays_fixed_limits_what_fewer_bytes_give(text: str, tmp_path: Path) -> None:
