@@ -451,3 +451,46 @@ def test_graphs_that_are_off_are_no_default() -> None:
     [on] = judged("kind: cuda_graphs", extra="engine: vllm\n", strict=True)
     assert on.rule == "ENG002"
     assert "vLLM" in on.message
+
+
+@pytest.mark.parametrize(
+    ("lever", "rule"),
+    [
+        ("kind: offload, weights: 4 GB, claim: 1.1x tokens/s", "CAP002"),
+        ("kind: offload, kv_cache: 2 GB, claim: 1.1x tokens/s", "KV004"),
+    ],
+)
+def test_a_gain_over_the_link_is_impossible(lever: str, rule: str) -> None:
+    [one] = judged(lever, work="batch: 1, context: 32k")
+    assert (one.rule, one.severity) == (rule, Severity.ERROR)
+    [quiet] = judged(lever.partition(", claim")[0], work="batch: 1, context: 32k")
+    assert (quiet.rule, quiet.severity) == (rule, Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "severity"), [("", Severity.ERROR), (", kernel: SpInfer", Severity.WARNING)]
+)
+def test_a_kernel_of_ones_own_may_be_added_to_an_engine(kernel: str, severity: Severity) -> None:
+    lever = f"kind: prune, sparsity: 60%, storage: bitmap{kernel}, claim: 1.3x"
+    [one] = judged(lever, hardware="RTX 4090", extra="engine: {name: vllm, version: 0.11.0}\n")
+    assert (one.rule, one.severity) == ("ENG001", severity)
+
+
+def test_savings_by_name_are_told() -> None:
+    [one] = judged("kind: matmul_kernel, name: Strassen, claim: 1.1x")
+    # 7 products of blocks where 8 would be needed: an eighth.
+    assert any("FLOPs -12%" in text for _, text in one.facts)
+    assert one.numbers["flops_saved_percent"] == pytest.approx(12.5)
+
+
+def test_claims_on_the_prompt_are_judged_one_by_one() -> None:
+    levers = (
+        "levers:\n"
+        "  - {kind: quantize, weights: fp8, activations: fp8, claim: 1.5x lower TTFT}\n"
+        "  - {kind: quantize, weights: int4-g128, claim: 2x lower TTFT}\n"
+        "  - {kind: prefix_cache, claim: 3x lower TTFT}\n"
+        "  - {kind: speculate, method: EAGLE, draft_tokens: 3, claim: 1.5x lower TTFT}\n"
+    )
+    found = judged(extra=levers, work="batch: 1, prompt: 8k, output: 100")
+    told = [(one.rule, one.subject.number) for one in found if one.subject is not None]
+    assert told == [("PHS002", 1), ("PHS002", 3)]
