@@ -13,8 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-_IMPORTS: Final = re.compile(rb"(?:^|\r|\f)[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
-_CALLED: Final = re.compile(rb"([A-Za-z_]\w*)\(")
+_IMPORTS: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _PARTIAL: Final = re.compile(rb"partial\(\s*(?:\w+\.)*(\w+)")
 _ENGINES: Final = (
     b"vllm", b"sglang", b"trtllm", b"text-generation", b"llama-", b"lmdeploy", b"VLLM_",
@@ -66,7 +65,8 @@ BY_HAND: Final = (
     r"past_key_values\s*=[^\n]*\[[^\n]*-",
     r"k_proj\.weight",
     r"register_buffer\([^\n]*round\(",
-    r"conf\w*\s*[<>]",
+    r"confidence\w*\s*[<>]",
+    r"conf\s*[<>]",
     r"> (?:self\.)?\w*thresh",
     r"< (?:self\.)?\w*thresh",
     r"entropy\w*\s*[<>]",
@@ -81,7 +81,8 @@ _BY_NAME: Final = tuple(
         rb"student\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"draft\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"assistant\w*\s*=[^\n]*(?:load|from_pretrained|build)",
-        rb"(?:sliding_window|num_hidden_layers)\s*=\s*\d",
+        rb"sliding_window\s*=\s*\d",
+        rb"num_hidden_layers\s*=\s*\d",
     )
 )
 """What is loaded or set under names that say what it is for."""
@@ -98,13 +99,14 @@ _COMMANDS: Final = re.compile(
 class _Words(NamedTuple):
     """What is searched for one library."""
 
-    plain: frozenset[bytes]
+    plain: tuple[bytes, ...]
+    """What is called, with the bracket."""
     beside: frozenset[str]
 
 
 def worth_reading(data: bytes) -> bool:
     """Whether a script's bytes may hold a call, a command or an idiom that sets up a lever."""
-    roots = set(_IMPORTS.findall(data))
+    roots = _roots(data)
     if roots & _TENSORS and any(pattern.search(data) is not None for pattern in _IN_BYTES):
         return True
     return _calls(data, roots)
@@ -112,7 +114,14 @@ def worth_reading(data: bytes) -> bool:
 
 def calls_levers(data: bytes) -> bool:
     """Whether there may be a call or a command among what makes a script worth reading."""
-    return _calls(data, set(_IMPORTS.findall(data)))
+    return _calls(data, _roots(data))
+
+
+def _roots(data: bytes) -> set[bytes]:
+    """The libraries that a script imports."""
+    if b"\r" in data or b"\f" in data:
+        data = data.replace(b"\r", b"\n").replace(b"\f", b"\n")
+    return set(_IMPORTS.findall(data))
 
 
 def _calls(data: bytes, roots: set[bytes]) -> bool:
@@ -124,14 +133,27 @@ def _calls(data: bytes, roots: set[bytes]) -> bool:
         return True
     words = _words()
     known = [words[root] for root in roots & words.keys()]
-    called = set(_CALLED.findall(data))
-    if b"partial" in called:
-        called |= set(_PARTIAL.findall(data))
+    every = (*known, words[b"."], words[b"*"])
+    if b"partial(" in data:
+        passed = {word + b"(" for word in _PARTIAL.findall(data)}
+        if any(not passed.isdisjoint(one.plain) for one in every):
+            return True
     return any(
-        not one.plain.isdisjoint(called)
-        or any(word.encode() in called and _BESIDE[word].search(data) for word in one.beside)
-        for one in (*known, words[b"."], words[b"*"])
+        any(word in data and _whole(word).search(data) is not None for word in one.plain)
+        or any(_BESIDE[word].search(data) is not None for word in one.beside if _has(word, data))
+        for one in every
     )
+
+
+@lru_cache(maxsize=1024)
+def _whole(word: bytes) -> re.Pattern[bytes]:
+    """A call of just this word."""
+    return re.compile(rb"(?<!\w)" + re.escape(word))
+
+
+def _has(word: str, data: bytes) -> bool:
+    """Whether a word is called, or decorates."""
+    return word.encode() + b"(" in data or (word == "compile" and b"torch.compile" in data)
 
 
 @lru_cache(maxsize=1)
@@ -149,10 +171,10 @@ def _words() -> Mapping[bytes, _Words]:
         if last in _BESIDE:
             beside.setdefault(root.encode(), set()).add(last)
         elif last not in {"()", ""}:
-            plain.setdefault(root.encode(), set()).add(last.encode())
+            plain.setdefault(root.encode(), set()).add(last.encode() + b"(")
     return MappingProxyType(
         {
-            root: _Words(frozenset(plain.get(root, ())), frozenset(beside.get(root, ())))
+            root: _Words(tuple(sorted(plain.get(root, ()))), frozenset(beside.get(root, ())))
             for root in (*plain, *beside)
         }
     )
