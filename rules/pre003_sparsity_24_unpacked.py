@@ -117,7 +117,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         yield RULE.on_lever(
             audit,
             lever,
-            f"{name} pads a step of {rows} rows to 32 or 64; measured 0.11x of dense at"
+            f"{name} fills {rows} of the 32 or 64 rows it works on; measured 0.11x of dense at"
             f" 1x4096x4096, where the packed bytes alone would allow {factor(lever.byte_ratio)}",
             why="library kernels for 2:4 are made for large products",
             instead=advice(audit, "a kernel for few rows (Sparse-Marlin)"),
