@@ -4,10 +4,18 @@
     comments.py   comments that say "rooflint:", and what each is about
     directives.py `# rooflint: model=... batch=1`, `Annotated[..., "rooflint: ..."]`
     literals.py   a dict or dataclass that is a proposal
+    nodes.py      values as nodes of the dialect
     values.py     what an expression is known to be without running it
+    seen.py       what a file does, as it is gathered
+    declared.py   parsers, fields and options with their defaults, dicts that are changed
+    branches.py   which branch a test takes
+    expressions.py expressions as values
     flow.py       statements in order: names, branches, calls
+    survey.py     one walk over the tree for everything else
+    marks.py      which scripts are worth parsing, by their bytes
     calls.py      calls and attributes that set up a lever, by the tables below
-    idioms.py     levers made by hand: masks, slices, SVD
+    idioms.py     levers made by hand: students, drafts
+    tensors.py    code on tensors: masks, slices, SVD
     commands.py   command lines in lists and strings
     embedded.py   YAML in a script's texts
     recognise.py  all of it, as levers with their places and the facts of their context

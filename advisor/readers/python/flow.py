@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
-from advisor.readers.python.expressions import MAX_ITEMS, Expressions
+from advisor.readers.python.branches import choices_in, leaves, literals_of, subject_of
+from advisor.readers.python.declared import Declared
+from advisor.readers.python.expressions import MAX_ITEMS
+from advisor.readers.python.seen import Assigned, Local, Seen
 from advisor.readers.python.survey import Survey
 from advisor.readers.python.values import (
     Either,
@@ -31,61 +33,9 @@ from advisor.readers.python.values import (
 MAX_STEPS: Final = 60_000
 """Statements read in one file, calls of local functions counted; the rest is left."""
 _DEEPEST: Final = 30
-_FIELDS: Final = frozenset({"field", "Field", "Option", "Argument", "attrib", "ib"})
-"""Calls that declare a field or parameter, its default first or by name."""
-_SAME_FIELDS: Final = frozenset({"asdict", "vars", "to_container", "OrderedDict", "replace"})
-_WRAPPERS: Final = frozenset(
-    {
-        "create",
-        "EasyDict",
-        "edict",
-        "Box",
-        "Munch",
-        "AttrDict",
-        "DotDict",
-        "ConfigDict",
-        "DictConfig",
-    }
-)
-_DUMPS: Final = frozenset({".model_dump", ".dict", "._asdict", ".to_dict", ".copy"})
 
 
-class Assigned(NamedTuple):
-    """An attribute or item that is set: `plugin.reduce_fusion = True`."""
-
-    receiver: Value
-    name: str
-    value: Value
-    node: ast.stmt
-    hangs_on: str
-    path: str
-    """The target as dotted text."""
-
-
-@dataclass(slots=True, eq=False)
-class Local(Value):
-    """A function or class of the file."""
-
-    scopes: tuple[dict[str, Value], ...]
-    owner: Value | None = None
-
-
-@dataclass(slots=True)
-class Seen:
-    """What a file does."""
-
-    calls: list[tuple[Made, str]] = field(default_factory=list)
-    """Calls, and what each hangs on."""
-    assigned: list[Assigned] = field(default_factory=list)
-    names: dict[int, str] = field(default_factory=dict)
-    """By id of a call's node: the name it is assigned to."""
-    stars: list[str] = field(default_factory=list)
-    """Modules of star imports."""
-    imports: set[str] = field(default_factory=set)
-    """Modules imported, whole dotted names."""
-
-
-class Flow(Expressions):
+class Flow(Declared):
     """One file."""
 
     def __init__(self, tree: ast.Module, known: Survey) -> None:
@@ -98,9 +48,8 @@ class Flow(Expressions):
         self._returned: list[list[tuple[Value, str]]] = []
         self._read: dict[ast.AST, Value] = {}
         self._waiting: list[Local] = []
-        self._flags: dict[str, Value] = {}
         self._sites = _call_sites(known)
-        self._choices: list[dict[str, list[ast.expr]]] = [_choices(tree.body)]
+        self._choices: list[dict[str, list[ast.expr]]] = [choices_in(tree.body)]
         self._block(tree.body)
         while self._waiting:
             local = self._waiting.pop(0)
@@ -138,7 +87,7 @@ class Flow(Expressions):
 
     def called(self, made: Made, function: Value, node: ast.Call) -> Value:
         """A local function's result, an instance, parsed arguments; else the call itself."""
-        self.seen.calls.append((made, self._condition()))
+        self.seen.calls.append((made, self.condition()))
         local = usual(function)
         if isinstance(local, Local):
             if isinstance(local.node, ast.ClassDef):
@@ -174,129 +123,6 @@ class Flow(Expressions):
             return made.args[1]
         return made
 
-    def _defaults_of(self, made: Made) -> Value | None:
-        """Settings that hold where nothing else is passed, by the ways to declare them."""
-        last = made.name.rpartition(".")[2]
-        first = usual(made.args[0]) if made.args else None
-        if last.startswith("DEFINE_") and len(made.args) > 1 and isinstance(first, Literal):
-            self._flags[str(first.data)] = made.args[1]
-        elif last in _SAME_FIELDS and isinstance(first, Mapping):
-            return first
-        elif last in _WRAPPERS and isinstance(first, Mapping):
-            return Mapping(made.node, first.entries, is_namespace=True)
-        elif made.name in _DUMPS and isinstance(usual(made.receiver or made), Mapping):
-            return usual(made.receiver or made)
-        elif last == "cli" and isinstance(first, Local):
-            return self._instance(first, Made(made.node, "", [], {}))
-        elif last == "parse_args_into_dataclasses":
-            parser = usual(made.receiver) if made.receiver is not None else None
-            kinds = usual(parser.args[0]) if isinstance(parser, Made) and parser.args else None
-            listed = kinds.items if isinstance(kinds, Sequence) else [kinds] if kinds else []
-            return Sequence(
-                made.node,
-                [
-                    self._instance(kind, Made(made.node, "", [], {}))
-                    if isinstance(kind, Local) and isinstance(kind.node, ast.ClassDef)
-                    else Value(made.node)
-                    for kind in map(usual, listed)
-                ],
-            )
-        return None
-
-    def _changed(self, receiver: Sequence | Mapping, made: Made) -> Value | None:
-        """Methods of lists and dicts that change them or read one entry."""
-        method, args = made.name, made.args
-        under = self._condition()
-
-        def kept(value: Value) -> Value:
-            return Either(value.node, [(value, under)]) if under else value
-
-        if isinstance(receiver, Sequence):
-            if method == ".append" and args:
-                receiver.items.append(kept(args[0]))
-            elif method == ".extend" and args:
-                more = usual(args[0])
-                items = more.items if isinstance(more, Sequence) else [Value(made.node)]
-                receiver.items += map(kept, items[:MAX_ITEMS])
-                del receiver.items[MAX_ITEMS:]
-            return None
-        if method == ".update":
-            inner = usual(args[0]) if args else None
-            entries = inner.entries if isinstance(inner, Mapping) else {}
-            for name, (place, value) in {**entries, **made.keywords}.items():
-                receiver.entries[name] = (place, kept(value))
-        elif method in {".setdefault", ".get", ".pop"} and args:
-            key = plain(args[0])
-            if isinstance(key, str | int) and str(key) in receiver.entries:
-                return receiver.entries[str(key)][1]
-            fallback = args[1] if len(args) > 1 else Literal(made.node, None)
-            if method == ".setdefault" and isinstance(key, str):
-                receiver.entries[key] = (made.node, fallback)
-            if not isinstance(key, str | int) and receiver.entries:
-                return Either(made.node, [(item, "") for _, item in receiver.entries.values()])
-            return fallback
-        elif method == ".copy":
-            return Mapping(receiver.node, dict(receiver.entries), receiver.is_namespace)
-        return None
-
-    @staticmethod
-    def _add_argument(parser: Mapping, made: Made) -> None:
-        """One option of a command line: its default is what holds."""
-        names = [plain(item) for item in made.args]
-        flags = [name for name in names if isinstance(name, str)]
-        dest = plain(made.keywords["dest"][1]) if "dest" in made.keywords else None
-        if not isinstance(dest, str):
-            long = next(
-                (name for name in flags if name.startswith("--")), flags[0] if flags else ""
-            )
-            dest = long.lstrip("-").replace("-", "_")
-        if not dest:
-            return
-        action = plain(made.keywords["action"][1]) if "action" in made.keywords else ""
-        required = "required" in made.keywords or not any(flag.startswith("-") for flag in flags)
-        value: Value
-        if "default" in made.keywords:
-            value = made.keywords["default"][1]
-        elif action in {"store_true", "store_false"}:
-            value = Literal(made.node, action == "store_false")
-        else:
-            value = Value(made.node) if required else Literal(made.node, None)
-        parser.entries[dest] = (made.node, value)
-
-    def fields_of(self, node: ast.ClassDef) -> dict[str, tuple[ast.AST, Value]]:
-        """The fields of a class that have a default: its place and its value."""
-        found: dict[str, tuple[ast.AST, Value]] = {}
-        for item in node.body:
-            if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-                if item.value is not None:
-                    found[item.target.id] = (item, self.default_of(item.value))
-            elif isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
-                found[item.targets[0].id] = (item, self.default_of(item.value))
-        return found
-
-    def default_of(self, node: ast.expr) -> Value:
-        """A field's default, also as `field(default=...)`, `Field(...)`, `default_factory`."""
-        value = self.evaluate(node)
-        made = usual(value)
-        if isinstance(made, Made) and made.name.rpartition(".")[2] in _FIELDS:
-            if "default" in made.keywords:
-                return made.keywords["default"][1]
-            if made.args:
-                return made.args[0]
-            return Value(node)
-        return value
-
-    def _instance(self, local: Local, made: Made) -> Value:
-        """An instance of a class of the file: its fields, and what is passed."""
-        node = local.node
-        assert isinstance(node, ast.ClassDef)
-        fields = self.fields_of(node)
-        names = list(fields)
-        passed = dict(zip(names, ((item.node, item) for item in made.args), strict=False))
-        held = local.owner
-        inner = held.entries if isinstance(held, Mapping) else {}
-        return Mapping(made.node, {**inner, **fields, **passed, **made.keywords}, is_namespace=True)
-
     # Functions
 
     def _run(self, local: Local, made: Made | None) -> Value:
@@ -313,7 +139,7 @@ class Flow(Expressions):
         self._scopes = [*local.scopes, scope]
         self._hangs_on = [*under] if made is not None else []
         self._returned.append([])
-        self._choices.append(_choices(node.body))
+        self._choices.append(choices_in(node.body))
         self._block(node.body)
         self._choices.pop()
         found = self._returned.pop()
@@ -356,28 +182,6 @@ class Flow(Expressions):
                 scope[extra.arg] = Value(extra)
         return scope
 
-    def _declared(self, node: ast.expr) -> dict[str, Value]:
-        """`@click.option("--tp", default=2)`: the parameter and its default."""
-        if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith(".option"):
-            return {}
-        parser = Mapping(node)
-        words: dict[str, tuple[ast.AST, Value]] = {
-            word.arg: (word, self.evaluate(word.value)) for word in node.keywords if word.arg
-        }
-        made = Made(node, ".add_argument", [self.evaluate(arg) for arg in node.args], words)
-        if "is_flag" in words and "default" not in words:
-            made.keywords["default"] = (node, Literal(node, data=False))
-        self._add_argument(parser, made)
-        return {name: value for name, (_, value) in parser.entries.items()}
-
-    def _typed(self, arg: ast.arg) -> Value:
-        """A parameter without a value: an instance with its defaults where its class is known."""
-        if isinstance(arg.annotation, ast.Name):
-            kind = self.look_up(arg.annotation)
-            if isinstance(kind, Local) and isinstance(kind.node, ast.ClassDef):
-                return Mapping(arg, self.fields_of(kind.node), is_namespace=True)
-        return Value(arg)
-
     def _passed(self, function: str, name: str, names: list[str], made: Made | None) -> list[Value]:
         """What the calls of a function in this file pass for one parameter."""
         found: list[Value] = []
@@ -399,7 +203,8 @@ class Flow(Expressions):
 
     # Statements
 
-    def _condition(self) -> str:
+    def condition(self) -> str:
+        """The first test on the way that the defaults do not pass."""
         return next((words for words in self._hangs_on if words), "")
 
     def _block(self, body: Iterable[ast.stmt]) -> None:
@@ -444,7 +249,7 @@ class Flow(Expressions):
                 if node.value is not None:
                     value = self.evaluate(node.value)
                     if self._returned:
-                        self._returned[-1].append((value, self._condition()))
+                        self._returned[-1].append((value, self.condition()))
             case ast.If():
                 self._if(node)
             case ast.For() | ast.AsyncFor():
@@ -487,7 +292,7 @@ class Flow(Expressions):
         """A decorator; a bare one is called with the function."""
         value = usual(self.evaluate(node))
         if isinstance(value, Symbol):
-            self.seen.calls.append((Made(node, value.name, [], {}), self._condition()))
+            self.seen.calls.append((Made(node, value.name, [], {}), self.condition()))
 
     def _import_from(self, node: ast.ImportFrom) -> None:
         module = "." * node.level + (node.module or "")
@@ -547,7 +352,7 @@ class Flow(Expressions):
             self._note(target, receiver, value, node)
 
     def _under(self, value: Value) -> Value:
-        words = self._condition()
+        words = self.condition()
         return Either(value.node, [(value, words)]) if words else value
 
     def _note(self, target: ast.expr, receiver: Value, value: Value, node: ast.stmt) -> None:
@@ -559,7 +364,7 @@ class Flow(Expressions):
         else:
             return
         self.seen.assigned.append(
-            Assigned(receiver, name, value, node, self._condition(), dotted(target))
+            Assigned(receiver, name, value, node, self.condition(), dotted(target))
         )
 
     def _augment(self, node: ast.AugAssign) -> None:
@@ -609,7 +414,7 @@ class Flow(Expressions):
         self._scopes[-1].update(before)
         self._branch(node.orelse, words if state is True else "")
         self._merge(before, taken, words, state)
-        if state is True and _leaves(node.body):
+        if state is True and leaves(node.body):
             self._hangs_on.append(words)  # what follows is not reached
 
     def _branch(self, body: list[ast.stmt], words: str) -> None:
@@ -636,7 +441,7 @@ class Flow(Expressions):
 
     def _is_open_choice(self, test: ast.expr) -> bool:
         """Whether a test is one of several on one subject of which the defaults pass none."""
-        subject = _subject(test)
+        subject = subject_of(test)
         if not subject:
             return False
         tests = self._choices[-1].get(subject, [])
@@ -644,56 +449,11 @@ class Flow(Expressions):
 
     def _match(self, node: ast.Match) -> None:
         subject = plain(self.evaluate(node.subject))
-        patterns = [_literals(case.pattern) for case in node.cases]
+        patterns = [literals_of(case.pattern) for case in node.cases]
         chosen = next((i for i, words in enumerate(patterns) if subject in words), None)
         for index, case in enumerate(node.cases):
             words = self.condition_of(node.subject) if chosen not in {None, index} else ""
             self._branch(case.body, words)
-
-
-def _leaves(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
-
-
-def _literals(pattern: ast.pattern) -> list[object]:
-    if isinstance(pattern, ast.MatchOr):
-        return [word for item in pattern.patterns for word in _literals(item)]
-    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant):
-        return [pattern.value.value]
-    return []
-
-
-def _subject(test: ast.expr) -> str:
-    """What a choice by a literal is on: `mode == "int4"`, `"int8" in name`; "" for other tests."""
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        one, other = test.left, test.comparators[0]
-        if isinstance(test.ops[0], ast.In) and isinstance(one, ast.Constant):
-            one, other = other, one
-        literal = isinstance(other, ast.Constant) and isinstance(other.value, str | int)
-        literal = literal or isinstance(other, ast.Tuple | ast.List | ast.Set)
-        if literal and isinstance(test.ops[0], ast.Eq | ast.In):
-            return ast.dump(one)
-    called = test.func if isinstance(test, ast.Call) else None
-    if isinstance(called, ast.Attribute) and called.attr in {"startswith", "endswith"}:
-        return ast.dump(called.value)
-    return ""
-
-
-def _choices(body: list[ast.stmt]) -> dict[str, list[ast.expr]]:
-    """Subjects of choices in a body, and the tests on each."""
-    found: dict[str, list[ast.expr]] = {}
-    waiting: list[ast.AST] = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        if isinstance(node, ast.If):
-            subject = _subject(node.test)
-            if subject:
-                found.setdefault(subject, []).append(node.test)
-        if isinstance(node, ast.stmt | ast.ExceptHandler):
-            waiting += ast.iter_child_nodes(node)
-    return found
 
 
 def _call_sites(known: Survey) -> dict[str, list[ast.Call]]:

@@ -9,8 +9,8 @@ from typing import Final
 
 from advisor.readers.options import Setting
 from advisor.readers.python.calls import File, Found
-from advisor.readers.python.flow import Seen
 from advisor.readers.python.marks import BY_HAND
+from advisor.readers.python.seen import Seen
 from advisor.readers.python.survey import Survey
 from advisor.readers.python.tensors import Scope
 from advisor.readers.python.values import Made, text_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from advisor.readers.python.flow import Local
+from advisor.readers.python.seen import Local
 from advisor.readers.python.syntax import Places
 from advisor.readers.python.values import Literal, Made, Mapping, Sequence, Value, usual
 from advisor.readers.yaml_nodes import Entry, ListNode, MapNode, Node, ScalarNode

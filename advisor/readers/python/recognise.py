@@ -20,10 +20,11 @@ from advisor.readers.options import ENGINES, Effect, Fact, Setting, engine_named
 from advisor.readers.python import tables
 from advisor.readers.python.calls import Call, File, Found, Rule, options, variable
 from advisor.readers.python.commands import Command, commands_of, shell_commands
-from advisor.readers.python.flow import Assigned, Flow
+from advisor.readers.python.flow import Flow
 from advisor.readers.python.idioms import idioms
 from advisor.readers.python.marks import calls_levers
 from advisor.readers.python.nodes import Nodes
+from advisor.readers.python.seen import Assigned
 from advisor.readers.python.survey import Survey, survey
 from advisor.readers.python.syntax import Parsed, Places
 from advisor.readers.python.values import (
