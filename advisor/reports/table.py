@@ -186,7 +186,8 @@ def _levers(audit: Audit, style: Style) -> list[str]:
     """A row for each lever, and one for all of them together."""
     if not audit.levers:
         return []
-    rows = [*map(_row, audit.levers), _together(audit)]
+    rows = [_row(lever, _line(audit, lever)) for lever in audit.levers]
+    rows.append(_together(audit))
 
     def lines(names: int, style: Style) -> list[str]:
         cells = [(cut(row[0], names), *row[1:]) for row in rows]
@@ -198,10 +199,18 @@ def _levers(audit: Audit, style: Style) -> list[str]:
     return lines(max(names - max(over, 0), least), style)
 
 
-def _row(lever: LeverAudit) -> tuple[str, ...]:
+def _line(audit: Audit, lever: LeverAudit) -> str:
+    """Where a setting was found in code or in a configuration, for who has not written a plan."""
+    source = audit.proposal.source
+    if audit.proposal.kind == "proposal" and not source.path.endswith(".py"):
+        return ""
+    return f" :{source.position(lever.proposed.span.start).line}"
+
+
+def _row(lever: LeverAudit, line: str) -> tuple[str, ...]:
     flops = -lever.flops_saved
     return (
-        clean(lever.lever.label),
+        clean(lever.lever.label) + line,
         _moved(lever.before, lever.after),
         change(1.0, 1.0 + flops) if flops else _flops_change(lever.before, lever.after),
         f"{lever.score:.0f}" if abs(lever.score) >= 0.5 else "0",

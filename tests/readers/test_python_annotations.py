@@ -158,3 +158,11 @@ def test_suppressions_cover_their_line_or_the_statement_below() -> None:
 def test_words_in_strings_are_no_comments() -> None:
     text = 'x = "# rooflint: ignore[FLP002] no"\n'
     assert find_suppressions(Source("a.py", text)) == ()
+
+
+def test_code_that_splits_is_held_against_one_device_however_many_are_named() -> None:
+    found = proposal(
+        '# rooflint: hardware="2 x H100 SXM"\n\n' + LOAD + 'LLM("m", tensor_parallel_size=2)\n'
+    )
+    assert found.splits.tensor is not None
+    assert found.splits.tensor.value == 1

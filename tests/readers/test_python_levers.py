@@ -16,6 +16,8 @@ from advisor.audit import audit
 from advisor.proposal import Proposal
 from advisor.readers.python.marks import worth_reading
 from advisor.readers.python.reader import read
+from advisor.reports.style import Style
+from advisor.reports.table import audit_text
 from advisor.source import Source
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "python").glob("*.py"))
@@ -261,3 +263,11 @@ def test_runs_nothing_of_what_it_reads(tmp_path: Path) -> None:
     )
     assert kinds(code) == {"quantize.kv"}
     assert not trace.exists()
+
+
+def test_the_table_of_an_audit_says_on_which_line_each_lever_stands() -> None:
+    code = VLLM + '\nLLM("m",\n    kv_cache_dtype="fp8")\n'
+    (found,) = proposals(code)
+    audited, _ = audit(found)
+    assert audited is not None
+    assert "fp8 KV cache :4" in audit_text(audited, Style())

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from advisor.finding import Finding
 from advisor.problems import Problems, problem
-from advisor.proposal import Proposal, Reading, Splits
+from advisor.proposal import Proposal, ProposedLever, Reading, Splits
 from advisor.readers.dialect import read_proposal
 from advisor.readers.python.comments import Remark, parsed, remarks
 from advisor.readers.python.directives import Directive, merged, read_directive
@@ -156,6 +156,10 @@ def _annotated(
     return found
 
 
+def _splits(lever: ProposedLever) -> bool:
+    return lever.lever.kind == "tensor_parallel"
+
+
 def _proposed(
     about: list[Directive], setups: list[Setup], scope: Span, source: Source, problems: Problems
 ) -> list[Proposal]:
@@ -172,7 +176,8 @@ def _proposed(
     first = made[0] if made else base
     span = Span(min(base.span.start, first.span.start), max(base.span.end, first.span.end))
     splits = base.splits
-    if not any(splits) and base.hardware is None:
+    # Where the code itself splits, the baseline is one device, however many are named.
+    if not any(splits) and (base.hardware is None or any(map(_splits, levers))):
         splits = first.splits if made else Splits()
     return [
         base._replace(
