@@ -494,3 +494,45 @@ def test_claims_on_the_prompt_are_judged_one_by_one() -> None:
     found = judged(extra=levers, work="batch: 1, prompt: 8k, output: 100")
     told = [(one.rule, one.subject.number) for one in found if one.subject is not None]
     assert told == [("PHS002", 1), ("PHS002", 3)]
+
+
+def test_activations_of_four_tokens() -> None:
+    [one] = judged(
+        "kind: quantize, activations: int8", work="batch: 4, context: 1k", extra="weights: int8\n"
+    )
+    assert "65.5 KB a layer" in one.message
+
+
+def test_a_lever_on_the_cache_is_no_plan_on_arithmetic() -> None:
+    work, hardware = "batch: 512, context: 8k", "8 x H100 SXM"
+    assert judged("kind: quantize, kv_cache: fp8, claim: 1.4x", work=work, hardware=hardware) == []
+    [one] = judged(
+        "kind: quantize, weights: fp8, activations: fp8, claim: 2x throughput",
+        work=work,
+        hardware=hardware,
+    )
+    assert one.rule == "BAT003"
+
+
+@pytest.mark.parametrize(("power", "rules"), [("+20%", ["FLP006"]), ("2x", [])])
+def test_a_cap_that_is_lifted_by_a_third_frees_a_gddr_card(power: str, rules: list[str]) -> None:
+    found = judged(f"kind: clocks, power: {power}", hardware="RTX 4090")
+    assert [one.rule for one in found] == rules
+    [hbm] = judged("kind: clocks, power: 2x")
+    assert hbm.rule == "FLP006"
+
+
+@pytest.mark.parametrize(
+    ("fields", "rules"),
+    [
+        ("method: draft model, acceptance: 70%", ["ENG001"]),
+        ("draft_model: Llama-3.2-1B, acceptance: 70%", ["ENG001"]),
+        ("method: EAGLE, acceptance: 70%", []),
+        ("method: ngram, acceptance: 70%", []),
+        ("method: dflash, acceptance: 70%", []),
+    ],
+)
+def test_which_drafts_an_engine_lacks(fields: str, rules: list[str]) -> None:
+    extra = "engine: {name: vllm, version: 0.10.2}\n"
+    found = judged(f"kind: speculate, draft_tokens: 3, {fields}, claim: 1.2x", extra=extra)
+    assert [one.rule for one in found] == rules
