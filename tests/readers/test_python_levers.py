@@ -271,3 +271,11 @@ def test_the_table_of_an_audit_says_on_which_line_each_lever_stands() -> None:
     audited, _ = audit(found)
     assert audited is not None
     assert "fp8 KV cache :4" in audit_text(audited, Style())
+
+
+def test_variables_of_a_process_are_read_as_the_launcher_reads_them() -> None:
+    code = (
+        "import os, subprocess\nenv = os.environ.copy()\nenv['QUANTIZE'] = 'eetq'\n"
+        "subprocess.run(['text-generation-launcher', '--num-shard', '2'], env=env)\n"
+    )
+    assert kinds(code) == {"quantize.weights.int8", "tensor_parallel"}

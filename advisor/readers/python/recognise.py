@@ -123,7 +123,8 @@ class Recognised:
             root = module.partition(".")[0].replace("llama_cpp", "llamacpp")
             if root in ENGINES and root not in {"transformers", "deepspeed"}:
                 return root
-        return None
+        # A launcher that a command names reads the variables too.
+        return engine_named_in(self._source.text)
 
     # Calls
 
@@ -241,7 +242,7 @@ class Recognised:
     def _of_assigned(self, one: Assigned) -> Iterator[Found]:
         """`plugin.reduce_fusion = True`, `generation_config.cache_implementation = "static"`."""
         maker = symbol_of(one.receiver)
-        if maker == "os.environ" and one.name.startswith("["):
+        if maker in {"os.environ", "os.environ.copy"} and one.name.startswith("["):
             yield from variable(
                 self._file.engine, one.name[1:-1], one.node, one.value, one.hangs_on
             )
