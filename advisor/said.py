@@ -123,9 +123,20 @@ def decode_gain(said: Said) -> Confidence | None:
         return None
     if is_unlinked(statement) or (statement.is_aggregate and not statement.is_single):
         return None
+    if _OF_UNITS.search(statement.text) and statement.clause.isdisjoint(_METRICS):
+        return None
     if not is_small_batch(statement):
         return None
     return in_sight(statement, confidence_of(statement))
+
+
+_OF_UNITS: Final = re.compile(
+    r"\b(?:tensor cores?|kernels?|gemms?|matmuls?|units|math|arithmetic|engines?|library) "
+    r"(?:\w+ ){0,2}?(?:is|are|runs?|becomes?) [^.;:,]{0,24}?(?:fast|quick)",
+    re.IGNORECASE,
+)
+"""The speed of a unit or kernel, which is a premise and no claim about tokens."""
+_METRICS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})
 
 
 def is_unlinked(statement: Statement) -> bool:

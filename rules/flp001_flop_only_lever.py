@@ -146,6 +146,12 @@ _CUT = (
     rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower)"
 )
 
+_BOTH = (
+    rf"\b(?:weights|bytes|parameters|layers|blocks) and (?:the )?{_WORK}"
+    rf"|\b{_WORK} and (?:the )?(?:weights|bytes|parameters|weight reads)"
+)
+"""Bytes fall with the arithmetic."""
+
 
 def _judge(said: Said) -> Wrong | None:
     """Fewer operations, no fewer bytes, and a promise for decode."""
@@ -163,8 +169,9 @@ def _judge(said: Said) -> Wrong | None:
     )
     cut = (
         statement.cause == "FLOPS"
-        and statement.nearby.isdisjoint({"BYTES", "BOUND_COMPUTE"})
+        and statement.nearby.isdisjoint({"BYTES", "BOUND_COMPUTE", "REMOVED", "DISTILL", "LAYERS"})
         and said.has(_CUT)
+        and not said.has(_BOTH)
     )
     if not (skipped or rebuilt or cut):
         return None

@@ -33,8 +33,9 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, gain
+from advisor.said import Said, Wrong, confidence_of, gain
 from advisor.wording import size
 
 RULE = Rule(
@@ -116,8 +117,17 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
+def _decides(said: Said) -> Confidence | None:
+    """How sure it is that the width of activations is said to decide the speed of one stream."""
+    statement = said.statement
+    about = statement.kind is Kind.DRIVER and "ACTQ" in statement.clause
+    if not about or statement.phase is not Phase.DECODE or not statement.is_single:
+        return None
+    return confidence_of(statement)
+
+
 def _judge(said: Said) -> Wrong | None:
-    sure = gain(said, "ACTQ")
+    sure = _decides(said) or gain(said, "ACTQ")
     if sure is None:
         return None
     kept = any(
@@ -127,7 +137,7 @@ def _judge(said: Said) -> Wrong | None:
         r"|already (?:int|fp|4|8|run)|on top of"
     )
     alone = said.has(r"activations?") and not said.has(r"weights and activations")
-    if not kept and not alone:
+    if not kept and not alone and said.statement.kind is Kind.GAIN:
         return None
     if not kept and not said.statement.is_single:
         sure = Confidence.MEDIUM

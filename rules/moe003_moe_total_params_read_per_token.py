@@ -132,7 +132,9 @@ def _judge(said: Said) -> Wrong | None:
     sparse = "MOE" in statement.nearby or statement.frame.active_parameters is not None
     if sure is None or not sparse or statement.phase in NO_DECODE:
         return None
-    if not is_small_batch(statement):
+    if not is_small_batch(statement) or (statement.frame.batch or 1) > 1:
+        return None
+    if re.search(_SEVERAL, statement.text, re.IGNORECASE):
         return None
     if "AGGREGATE" in statement.sentence or not said.has(r"token"):
         return None
@@ -173,6 +175,14 @@ def _takes_all(said: Said) -> bool:
     return 0.4 * whole <= statement.tpot_ms <= 1.35 * whole and statement.tpot_ms > 2.5 * floor.ms
 
 
+_SEVERAL = (
+    r"\b(?:[2-9]|\d{2,}|many|several) (?:\w+ )?(?:tokens|sequences|users|requests|streams)"
+    r"|\b(?:nearly|far more|more) (?:\w+ )?(?:every|all|experts)"
+)
+"""Several tokens in a step touch many experts, and rightly."""
+_PART_OF = r"\d ?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts"
+
+
 def _reads_all(said: Said) -> bool:
     statement = said.statement
     if re.search(
@@ -181,11 +191,17 @@ def _reads_all(said: Said) -> bool:
         re.IGNORECASE,
     ):
         return False
+    if re.search(_PART_OF, statement.text):
+        return False
     if said.has(r"(?:all|through) (?:the |its )?(?:\d+ )?experts|every expert"):
         return True
     if not re.search(r"token", statement.text):
         return False
-    if re.search(r"\b(?:all|every|entire|full|whole|complete)\b", statement.text, re.IGNORECASE):
+    if re.search(
+        r"\b(?:all|entire|full|whole|complete)\b|\bevery (?!\w*(?: \w+)? ?token)",
+        statement.text,
+        re.IGNORECASE,
+    ):
         return True
     sizes = [float(size) for size in _SIZES.findall(statement.context_text)]
     read = [float(size) for size in _GIGABYTES.findall(statement.text)]

@@ -102,7 +102,7 @@ _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _SUM_GRACE = 1.25
 _BY_COUNT = (
     r"divid\w+ (?:\w+ ){0,4}?by the number of|scales? (?:perfectly|linearly)|linear scaling"
-    r"|proportional(?:ly)? (?:to|with) the number of (?:gpus|cards)"
+    r"|(?:in proportion|proportional(?:ly)?) (?:to|with) the number of (?:gpus|cards)"
 )
 _LINEAR = 0.95
 """Of n: from here on nothing is left for fixed time and all-reduces."""

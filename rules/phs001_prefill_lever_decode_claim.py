@@ -226,6 +226,8 @@ def _short_attention(said: Said) -> Wrong | None:
     """An attention kernel that is to make decode faster at short context."""
     statement = said.statement
     sure = decode_gain(said)
+    if statement.kind is Kind.DRIVER and statement.phase is Phase.DECODE:
+        sure = confidence_of(statement)
     if sure is None or statement.cause != "ATTN":
         return None
     context = statement.frame.context

@@ -18,7 +18,9 @@ from advisor.prose.patterns import (
     BARE_FACTOR,
     BASE_ROW,
     BECOMES,
+    COMPUTE_WAIT,
     COPULA,
+    DECIDES,
     DRIVEN,
     FACTOR_OF,
     FIGURE,
@@ -44,6 +46,7 @@ from advisor.prose.patterns import (
     QUADRATIC,
     READS,
     SAME_AS_SHORT,
+    SAME_BYTES,
     SIGNED_PERCENT,
     SOME_AMOUNT,
     SOME_PEAK,
@@ -51,6 +54,7 @@ from advisor.prose.patterns import (
     TIMES,
     UTILISATION,
     VERBS,
+    ZEROS_SKIPPED,
 )
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Tag
@@ -225,6 +229,13 @@ def _is_said_bound(text: str, start: int, end: int) -> bool:
 def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     bound = next((tag for tag in clause.tags if tag.name == "BOUND_COMPUTE"), None)
+    wait = COMPUTE_WAIT.search(text)
+    skipped = ZEROS_SKIPPED.search(text)
+    if skipped is not None:
+        yield Effect(Kind.SAVING, clause.start + skipped.start(), clause.start + skipped.end())
+    decides = DECIDES.search(text)
+    if decides is not None and names & {"TIME", "RATE", "DECODE"}:
+        yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
     driver = NOT_BYTES_BUT_MATH.search(text) or (
         DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE", "SINGLE"} else None
     )
@@ -233,6 +244,8 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
         text, bound.start - clause.start, bound.end - clause.start
     ):
         yield Effect(Kind.BOUND, bound.start, bound.end)
+    elif wait is not None:
+        yield Effect(Kind.BOUND, clause.start + wait.start(), clause.start + wait.end())
     elif driver is not None:
         yield Effect(Kind.BOUND, clause.start + driver.end() - 1, clause.start + driver.end())
     elif memory is not None and NOT_BEFORE.search(text[: memory.start - clause.start]):
@@ -244,7 +257,7 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
             Kind.UTILISATION, clause.start + used.start(), clause.start + used.end(), share
         )
     saved = _saving(clause, text)
-    if saved is not None:
+    if saved is not None and skipped is None:
         yield saved
     free = next((tag for tag in clause.tags if tag.name == "FREE"), None)
     if free is not None:
@@ -356,6 +369,8 @@ def _saving(clause: Clause, text: str) -> Effect | None:
     pair = _near(clause.tags, "DOWN", ("BYTES",))
     if pair is not None:
         return Effect(Kind.SAVING, pair[0].start, max(pair[0].end, pair[1].end))
+    if SAME_BYTES.search(text):
+        return None
     read = next((tag for tag in clause.tags if tag.name == "BYTES"), None)
     if read is not None and (FRACTION.search(text) or LESS_OF.search(text)):
         return Effect(Kind.SAVING, read.start, read.end)
@@ -374,7 +389,7 @@ def _part_of_time(clause: Clause, text: str) -> Effect | None:
         start, end = clause.start + share.start(), clause.start + share.end()
         return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
     part = FRACTION.search(text)
-    if part is None:
+    if part is None or SAME_BYTES.search(text):
         return None
     start = clause.start + part.start("part")
     for tag in clause.tags:

@@ -12,7 +12,9 @@ from typing import Final
 LEVERS: Final = MappingProxyType(
     {
         "PRUNE": (
-            "are 0 0, equal zero, values are zero, parameters gone, weights gone, of the weights "
+            "are 0 0, are now (0|zero), become(|s) (0|zero), exactly zero, (weights|entries|values|"
+            "parameters) to (0|zero), equal zero, values are zero, parameters gone, weights gone, "
+            "of the weights "
             "left, of the parameters left, "
             "prun(e|es|ed|ing|er), prunable, sparsif(y|ied|ies|ication), sparsity, sparse, "
             "zero(es|ed|ing) out, zeroing, zeroed, masked weights, weight mask(|s), pruning "
@@ -123,7 +125,10 @@ LEVERS: Final = MappingProxyType(
             "quantized activations, quantised activations, quantizing (the |)activations, "
             "quantising (the |)activations, fp8 activations, int8 activations, 8 bit activations, "
             "4 bit activations, smoothquant, activations (to|in) (int8|fp8|8 bit|fp4|int4|4 bit), "
-            "narrower activations, activations too, quantize (the |)activations, quantized "
+            "narrower activations, activations (down to|at) (int8|fp8|8 bit|fp4|int4|4 bit|8 "
+            "bits|4 bits), "
+            "(width|precision) of the activations, activation (width|precision), activations too, "
+            "quantize (the |)activations, quantized "
             "inputs, int8 inputs, a8w8, 8 bit inputs, dynamic activation quantization, int8 "
             "activation(|s), fp8 activation(|s), activation(|s) at 8 bits, activations are "
             "quantized, a8 instead of a16, w8a8 instead of w8a16"
@@ -187,7 +192,8 @@ LEVERS: Final = MappingProxyType(
             "blockwise decoding, draft and verify"
         ),
         "CAPACITY": (
-            "vram, more memory, memory capacity, gigabytes, gpu memory, more gpu memory, memory "
+            "vram, more room, larger hbm, gb (configuration|variant), more memory, memory "
+            "capacity, gigabytes, gpu memory, more gpu memory, memory "
             "size, bigger memory, larger memory, more vram, gb of memory, gb of vram, gb card, gb "
             "part, capacity, hbm capacity, more ram, more gb, doubling the memory, memory to, "
             "paged attention, pagedattention, memory pool, double the memory, bigger card, larger "

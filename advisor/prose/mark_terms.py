@@ -35,7 +35,7 @@ MARKS: Final = MappingProxyType(
             "packed, pack(|s|ing), compressed, bitmap, csr, bsr, sparse kernel(|s), sparse "
             "format(|s), packed format, load as sparse, spinfer, macko, flash llm, sparse marlin, "
             "marlin 24, deepsparse, sputnik, tiled csl, sparse engine, skip(|s) the read(|s), "
-            "skip(|s) reading, skip(|s|ping) zeros, sparse storage, compressed storage, "
+            "skip(|s) reading, kernel that skips zeros, sparse storage, compressed storage, "
             "compressed format, sparse runtime, values plus, metadata, kernel that reads, reads "
             "only, stored sparse, stored compressed, sparse layout, own sparse kernels, relu, "
             "relufication, predictor, neuron(|s), hot neurons, sparsity aware, sparse aware, "
@@ -63,7 +63,8 @@ MARKS: Final = MappingProxyType(
             "gates, "
             "mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) out, zeroed, "
             "zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, set to zero, by "
-            "zero, turn(|s|ed|ing) off, silenc(e|es|ed|ing), mut(e|ed|es|ing), head mask, without "
+            "zero, by 0, masking, turn(|s|ed|ing) off, silenc(e|es|ed|ing), mut(e|ed|es|ing), "
+            "head mask, without "
             "half of its, deactivat(e|es|ed|ing), zero out"
         ),
         "FASTER": (
@@ -71,7 +72,7 @@ MARKS: Final = MappingProxyType(
             "faster, quicker, snappier, speedier, swifter, sooner, speed(|s|ing) up, sped up, "
             "speedup(|s), speed up(|s), accelerat(e|es|ed|ing|ion), quicken(|s|ed|ing), more "
             "quickly, snappy, less time, shorter time, half the "
-            "time, third of the time, quarter of the time, fraction of the time, half "
+            "time, third of the time, quarter of the time, half "
             "third quarter shorter wait, less waiting, more "
             "responsive, livelier, instant, instantly, zippier, brisker, outpac(e|es|ed|ing), "
             "overtak(e|es|ing), outperform(|s|ed|ing), in less time, less wait, "
@@ -285,7 +286,9 @@ MARKS: Final = MappingProxyType(
         "FREE": (
             "never costs anything, never costs, does not cost anything, verified in parallel for "
             "free, exchange free, "
-            "for free, no cost, has no cost, nothing is lost, at no cost, free lunch, nothing to "
+            "for free, no cost, has no cost, costs nothing extra, costs the same as, (costs|cost) "
+            "no more than, (guesses|drafts|tokens|verification) (is|are) free, nothing is lost, "
+            "at no cost, free lunch, nothing to "
             "lose, lose(|s) nothing, cost(|s) nothing, never hurts, cannot hurt, can not hurt, "
             "can only help, can only gain, no downside, no drawback, (is|are|comes|come) free, no "
             "penalty, harmless, no risk, without (any "
@@ -307,7 +310,8 @@ MARKS: Final = MappingProxyType(
         ),
         "HOPED": (
             "expect(|s|ed|ing), should, will, would, plan(|s|ned), target(|s), goal(|s), "
-            "aim(|s|ed|ing), promise(|s|d), hope(|s|d), projected, forecast, estimate(|d|s), "
+            "aim(|s|ed|ing), planning, promise(|s|d), hope(|s|d), projected, forecast, "
+            "estimate(|d|s), "
             "anticipat(e|ed|es), planned rate, count on, going to"
         ),
         "TRANSFER": (

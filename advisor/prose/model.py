@@ -42,6 +42,8 @@ class Kind(StrEnum):
     """What a step waits for."""
     SAVING = "saving"
     """Fewer bytes are read."""
+    DRIVER = "driver"
+    """What decides speed, as such."""
     UTILISATION = "utilisation"
     """How busy the matrix units are."""
     KV_IGNORED = "kv_ignored"

@@ -74,7 +74,10 @@ KV_IGNORED: Final = re.compile(
     r"|(?:does|do) not (?:matter|count|play|depend "
     r"on the (?:context|prompt|sequence|history))|doesn['’]t (?:matter|count|depend on the "
     r"(?:context|prompt))"
-    r"|irrelevant|independent of (?:the )?(?:context|prompt|sequence|history|length)|no (?:role"
+    r"|irrelevant|rounding error|(?:does|do) not enter|plays? no (?:role|part)|keeps? (?:its"
+    r"|the same)"
+    r" (?:pace|speed|rate)|independent of (?:the )?(?:context|prompt|sequence|history|length)"
+    r"|no (?:role"
     r"|influence|effect|impact|matter how long)|(?:weights|parameters) alone|only the (?:weights"
     r"|parameters)"
     r"|regardless of (?:the )?(?:context|prompt|sequence|history|length)|small (?:against"
@@ -84,13 +87,14 @@ KV_IGNORED: Final = re.compile(
 )
 QUADRATIC: Final = re.compile(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)", re.IGNORECASE)
 READS: Final = re.compile(
-    r"\b(?:reads?|streams?|streamed|loads?|loaded|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"
+    r"\b(?:(?:goes|go|passes|runs) through|visits?|reads?|streams?|streamed|loads?|loaded"
+    r"|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"
     r"|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
     re.IGNORECASE,
 )
 FITS: Final = re.compile(
     r"\b(?:runs in|fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)"
-    r"|gets? by with|(?:is|are) enough|suffices?)\b",
+    r"|gets? by with|(?:is|are) enough|suffices?|(?:can|will) (?:serve|hold|host|run))\b",
     re.IGNORECASE,
 )
 OVER_ALL: Final = re.compile(
@@ -195,3 +199,48 @@ AS_FAST: Final = re.compile(
     re.IGNORECASE,
 )
 SOME_PEAK: Final = re.compile(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense", re.IGNORECASE)
+SAME_BYTES: Final = re.compile(
+    r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b",
+    re.IGNORECASE,
+)
+COMPUTE_WAIT: Final = re.compile(
+    r"\b(?:is|are|as) (?:purely |mostly |mainly |really |just )?an? (?:compute|arithmetic|flops?"
+    r"|math)[- ](?:problem|issue|bottleneck|limit|matter)"
+    r"|\b(?:can ?not|can['’]t|(?:is|are) (?:not able|unable) to) (?:\w+ ){0,2}?(?:multiply|compute"
+    r"|calculate|crunch)\b[^.;:]{0,24}? (?:fast|quickly) enough"
+    rf"|\b(?:held back|slowed down|capped|throttled|gated) by (?:the |its |their )?{COMPUTE}\b"
+    r"|\b(?:arithmetic|compute|matrix|math) units (?:are|become|stay) (?:the |fully |completely "
+    r")?(?:limit|bottleneck|busy|occupied|saturated)"
+    rf"|(?<!before it )\b(?:runs?|running) out of {COMPUTE}\b(?! bandwidth)"
+    r"|\b(?:keeps?|keeping) (?:the |all )?(?:alus|arithmetic units|tensor cores|matrix units)"
+    r"(?: \w+)? (?:busy|occupied|saturated)"
+    r"|\b(?:flops|arithmetic|multiplications|computations?|math) (?:is|are) (?:the (?:\w+ )?cost"
+    r"|(?:what|where) (?:\w+ ){1,3}?(?:waits?|time|costs?|slows))"
+    r"|\b(?:slows?|slowing) down (?:\w+ ){1,6}?is the (?:\w+ ){0,3}?(?:multiplications|arithmetic"
+    r"|flops|math|computations?)"
+    r"|\bwait(?:s|ing)? (?:for|on) (?:the |all |its )?(?:arithmetic|multiplications|flops|math"
+    r"|tensor cores|computations?)\b",
+    re.IGNORECASE,
+)
+"""Other ways to say that a step waits for arithmetic."""
+ZEROS_SKIPPED: Final = re.compile(
+    r"\b(?:does|do|need|will) not (?:have to |even )?(?:fetch|read|load|touch|stream|transfer)"
+    r" (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
+    r"|\bzero(?:s|es|ed)? (?:\w+ )?(?:need|costs?|cause|take) no (?:\w+ )?(?:traffic|bandwidth"
+    r"|bytes|reads)"
+    r"|\bzero(?:s|es|ed)? (?:\w+ )?(?:are|is) (?:not|never) (?:fetched|read|loaded|streamed"
+    r"|transferred)"
+    r"|\bskips? (?:the |all |over )?zero(?:s|es|ed)?(?: \w+)? (?:automatically|on its own"
+    r"|by itself|anyway|for free)",
+    re.IGNORECASE,
+)
+"""Zeros that the hardware is said to leave unread by itself."""
+DECIDES: Final = re.compile(
+    r"\b(?:activation (?:width|precision|bits)|(?:width|precision) of the activations|attention"
+    r" (?:kernel|backend|implementation)) (?:that |which )?(?:decides?|determines?|sets?|governs?"
+    r"|dictates?|limits?)\b"
+    r"|\b(?:decided|determined|set|governed|limited) by the (?:activation (?:width|precision|bits)"
+    r"|(?:width|precision) of the activations|attention (?:kernel|backend|implementation))",
+    re.IGNORECASE,
+)
+"""Levers that are said to decide the speed of decode."""

@@ -15,11 +15,12 @@ from typing import Final
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.effects import Effect, effects_of
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
+from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.sentences import Clause, Sentence, sentences_of
 from advisor.prose.status import is_past, status_of
-from advisor.prose.tagging import names, tags_of, words_of
+from advisor.prose.tagging import tags_of, words_of
 
 _LONGEST_SENTENCE: Final = 1500
 _MOST_CLAUSES: Final = 60
@@ -122,16 +123,7 @@ def tag_names(text: str) -> frozenset[str]:
     """The kinds of terms in a short text."""
     if len(text) > _LONGEST_SENTENCE:
         return frozenset()
-    return _with_heads(names(tags_of(text, words_of(text), terms())))
-
-
-def _with_heads(found: frozenset[str]) -> frozenset[str]:
-    """Heads count as masked where the same words mask something; parts that are taken, as gone."""
-    if "HEADS" in found and "MASK" in found:
-        found |= {"MASKED_HEADS"}
-    if "REMOVE" in found and "PART" in found:
-        found |= {"REMOVED"}
-    return found
+    return ideas_of(text, tags_of(text, words_of(text), terms()))
 
 
 class _BlockReader:
@@ -141,7 +133,7 @@ class _BlockReader:
         self.block = block
         self.outer = outer
         self.sentences = sentences_of(block.text)
-        self.names = [_with_heads(sentence.names) for sentence in self.sentences]
+        self.names = [ideas_of(block.text, sentence.tags) for sentence in self.sentences]
         self._known: dict[int, Frame] = {}
 
     def _frame(self, index: int) -> Frame:
@@ -171,7 +163,7 @@ class _BlockReader:
     ) -> Statement:
         block = self.block
         status = status_of(block, self.sentences, index, clause, effect.start)
-        own = _with_heads(names(clause.tags))
+        own = ideas_of(block.text, clause.tags)
         kind = effect.kind
         if kind is Kind.GAIN and status is Status.DENIED:
             kind = Kind.NO_GAIN
@@ -188,7 +180,7 @@ class _BlockReader:
         ):
             status = Status.MEASURED
         frame = self._frames(index)
-        cause, reach = self._cause(index, own, labels)
+        cause, reach = self._cause(index, own, labels, self._apart(index, clause, own))
         return Statement(
             kind=kind,
             span=block.body.span(clause.start, clause.end),
@@ -220,7 +212,8 @@ class _BlockReader:
         match = _CONTRAST.search(self.block.text, effect.end, clause.end)
         if match is None:
             return own
-        return _with_heads(names(tag for tag in clause.tags if tag.start < match.start()))
+        kept = [tag for tag in clause.tags if tag.start < match.start()]
+        return ideas_of(self.block.text, kept)
 
     def _table(self) -> tuple[tuple[str, ...], tuple[str, ...], int] | None:
         block = self.block
@@ -320,10 +313,13 @@ class _BlockReader:
         return any("SINGLE" in place for place in labels) or self._frames(index).batch == 1
 
     def _cause(
-        self, index: int, own: frozenset[str], labels: Sequence[frozenset[str]]
+        self,
+        index: int,
+        own: frozenset[str],
+        labels: Sequence[frozenset[str]],
+        sentence: frozenset[str],
     ) -> tuple[str | None, int]:
         """The lever that a clause is about, and how far away it stands."""
-        sentence = self.names[index]
         if "S24" in sentence:
             return "S24", 0 if "S24" in own else 1
         if "MASK" in sentence and any(
@@ -345,6 +341,19 @@ class _BlockReader:
                     if weak[0] is None:
                         weak = lever, reach
         return weak
+
+    def _apart(self, index: int, clause: Clause, own: frozenset[str]) -> frozenset[str]:
+        """Kinds of terms in the sentence, without a later clause that is about the prompt."""
+        sentence = self.sentences[index]
+        other = [
+            later
+            for later in sentence.clauses
+            if later.start > clause.start and any(tag.name == "PREFILL" for tag in later.tags)
+        ]
+        if not other or "DECODE" not in own:
+            return self.names[index]
+        apart = min(later.start for later in other)
+        return ideas_of(self.block.text, [tag for tag in sentence.tags if tag.start < apart])
 
     def _is_linked(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause points back at what was said before its sentence, or states a target."""

@@ -40,7 +40,7 @@ _PSEUDO_AFTER: Final = _set("only just need require matter touch merely necessar
 _TURNS: Final = _set("but yet instead although so because")
 _LABEL_WORDS: Final = 6
 _HEDGES: Final = _set(
-    "may might perhaps possibly maybe could looks seems appears seem appear whether sometimes"
+    "may might perhaps possibly maybe could looks seems appears seem appear sometimes"
 )
 _SUPPOSED: Final = re.compile(
     r"\b(?:imagine|suppose|supposing|assume that|hypothetically|if (?:\w+ ){0,6}?(?:were|had)\b"
@@ -59,7 +59,8 @@ _ATTRIBUTED: Final = re.compile(
     r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes)"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that"
     r"|is|was)"
-    r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:think|believe|say)|is (?:often"
+    r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:be|think|believe|say|call|cost)"
+    r"|is (?:often"
     r"|sometimes|frequently) (?:said|claimed|assumed)"
     r"|(?:conclude|concluded|assumed|believed|thought) that)",
     re.IGNORECASE,
@@ -79,7 +80,8 @@ _REFUTES: Final = re.compile(
     re.IGNORECASE,
 )
 _DEPENDS: Final = re.compile(
-    r"\b(?:depends? on|depending on|whether|provided|as long as|unless|ceiling|upper bound|at "
+    r"\b(?:depends? on|depending on|whether(?! or not\b)|provided|as long as|unless|ceiling"
+    r"|upper bound|at "
     r"best|at most|cannot exceed|no more than|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
     re.IGNORECASE,
@@ -95,7 +97,11 @@ _UNCHANGED: Final = re.compile(
     r"|(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?) (?:\w+ )?(?:nothing"
     r"|little|almost nothing|no (?:gain|speedup|benefit))"
     r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain"
-    r"|benefit|speedup|effect|difference|improvement)|same (?:speed|time|latency|rate))\b",
+    r"|benefit|speedup|effect|difference|improvement)|same (?:speed|time|latency|rate)"
+    r"|(?:leaves?|leaving|left) [^.;:]{3,40}? (?:as (?:it|they)|where (?:it|they)|unchanged|alone)"
+    r"|(?:speed-?ups?|gains?|benefits?|advantage|improvement|effect) (?:\w+ ){0,2}?(?:vanish\w*"
+    r"|disappear\w*|evaporat\w*|fad(?:es?|ed|ing)|melts?|erod\w+|goes away|falls away|shrinks"
+    r"|is (?:gone|lost|eaten)))\b",
     re.IGNORECASE,
 )
 _REFUTING_TAIL: Final = re.compile(
@@ -125,6 +131,10 @@ _FOUND_COLUMN: Final = re.compile(
     r"|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome)\b",
     re.IGNORECASE,
 )
+_TOLD_COLUMN: Final = re.compile(
+    r"\b(?:measured|observed|possible|ceiling|limit|upper bound|at most)\b", re.IGNORECASE
+)
+"""Columns of what was found or is allowed, beside what is claimed."""
 _FALSE_CELL: Final = re.compile(
     r"\s*(?:false|no\b|wrong|myth|rejected|not |0 ?%|none|incorrect|untrue|impossible|✗|✘|❌"
     r"|dropped|declined)",
@@ -153,6 +163,8 @@ def status_of(
         return Status.QUOTED
     if _is_rejected(block) or _is_run_in(sentences, index):
         return Status.REJECTED
+    if block.kind is BlockKind.CELL and _TOLD_COLUMN.search(block.column):
+        return Status.MEASURED
     if is_negated(sentence.words, clause, at):
         return Status.DENIED
     if _UNCHANGED.search(text, clause.start, clause.end):
