@@ -61,9 +61,9 @@ class Reader(NamedTuple):
     marks: re.Pattern[bytes] | None = None
     """What else a file may say that holds something to read."""
     sieve: str = ""
-    """Below advisor.readers; its `worth_reading` takes a file's bytes, where words say too little."""
+    """Below advisor.readers; its `worth_reading` takes bytes, where words say too little."""
     decoder: str = ""
-    """Below advisor.readers; its `decode_text` takes a file's bytes to text, where UTF-8 is not all."""
+    """Below advisor.readers; its `decode_text` takes bytes to text, where UTF-8 is not all."""
 
     def load(self) -> _Read:
         """The function that reads."""
@@ -111,10 +111,15 @@ def _reader_for(path: str) -> Reader | None:
     return next((reader for reader in READERS if name.endswith(reader.suffixes)), None)
 
 
-def is_ours_by_name(path: str) -> bool:
-    """Whether the name alone says that a file holds proposals."""
+def is_ours_by_name(path: str, module: str = "") -> bool:
+    """Whether the name alone says that a file holds proposals, of the format of `module` if named.
+
+    A block in YAML of a document is not a proposal because the document is ours.
+    """
     reader = _reader_for(path)
-    return reader is not None and path.lower().endswith(reader.own_suffixes)
+    if reader is None or (module and reader.module != module):
+        return False
+    return path.lower().endswith(reader.own_suffixes)
 
 
 def may_hold_proposals(path: str, data: bytes) -> bool:

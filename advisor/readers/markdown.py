@@ -23,7 +23,10 @@ from advisor.source import Source, Span
 
 _MARKDOWN: Final = (".md", ".markdown", ".mdx")
 _READERS: Final = MappingProxyType(
-    dict.fromkeys(("", "yaml", "yml", "json", "rooflint"), "yaml_proposals")
+    {
+        **dict.fromkeys(("", "yaml", "yml", "json", "rooflint"), "yaml_proposals"),
+        **dict.fromkeys(("python", "py", "python3"), "python.reader"),
+    }
 )
 """By the language of a fenced block: the module that reads it."""
 _LONGEST_BLOCK: Final = 100_000
@@ -36,11 +39,14 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
     page = _page(source)
     proposals: list[Proposal] = []
     problems: list[Finding] = []
-    for inner in _fenced(source, page):
+    understood: list[Span] = []
+    for fence, inner in _fenced(source, page):
         proposals += inner.proposals
         problems += inner.problems
+        if any(one.levers for one in inner.proposals):
+            understood.append(fence)
     statements = statements_of(page)
-    inside = [proposed.span for one in proposals for proposed in one.levers]
+    inside = [proposed.span for one in proposals for proposed in one.levers] + understood
     levers = mentions_of(source, page, inside)
     if statements or levers:
         title = next((block.headings[0] for block in page.blocks if block.headings), "")
@@ -63,7 +69,7 @@ def _page(source: Source) -> Page:
     return read_plain(source.text)
 
 
-def _fenced(source: Source, page: Page) -> Iterator[Reading]:
+def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
     """What the readers of other formats make of blocks, each where it stands."""
     blank = ""
     for fence in page.fences:
@@ -76,4 +82,5 @@ def _fenced(source: Source, page: Page) -> Iterator[Reading]:
         inner = Source(source.path, blank[: fence.start] + source.text[fence.start : fence.end])
         reading = import_module(f"advisor.readers.{module}").read(inner, named=False)
         is_ours = _KEY.search(source.text, fence.start, fence.end) is not None
-        yield reading if is_ours else Reading(source, reading.proposals)
+        place = Span(fence.start, fence.end)
+        yield place, reading if is_ours else Reading(source, reading.proposals)

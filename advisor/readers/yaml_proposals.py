@@ -29,7 +29,7 @@ _FIELD: Final = re.compile(
 
 def read(source: Source, *, named: bool) -> Reading:
     """All proposals of a file."""
-    by_name = is_ours_by_name(source.path)
+    by_name = is_ours_by_name(source.path, "yaml_proposals")
     composed = compose(source)
     maps = [root for root in composed.documents if isinstance(root, MapNode)]
     marked = [_entry_span(root, "rooflint") for root in maps]
