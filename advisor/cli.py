@@ -724,22 +724,47 @@ def _tokens(text: str | None, option: str = "--context") -> int | None:
 @app.command()
 def explain(
     subject: Annotated[
-        list[str] | None, typer.Argument(help="A rule's code, a kind of lever, or a term.")
+        list[str] | None,
+        typer.Argument(help="A rule's code, a kind of lever, a term, or prove."),
     ] = None,
     *,
+    model: ModelOption = None,
+    hardware: HardwareOption = None,
+    weights: WeightsOption = None,
+    engine: EngineOption = None,
+    batch: BatchOption = None,
+    context: ContextOption = None,
+    tensor_parallel: TensorOption = None,
     rules: RulePaths = None,
     color: Colours = "auto",
 ) -> Outcome:
-    """Read up on a rule, a lever or a term.
+    """Read up on a rule, a lever or a term, or on how to prove what limits decode.
 
-    Without one, list what there is.
+    Without one, list what there is. The options are for `prove`: the tests that show whether
+    decode is bandwidth-bound, with the figures to expect of this model on this hardware.
 
-    Examples: rooflint explain FLP002, rooflint explain quantize, rooflint explain MBU
+    Examples: rooflint explain FLP002, rooflint explain quantize, rooflint explain MBU,
+    rooflint explain prove --model Llama-3.1-8B --hardware "A100 80GB SXM"
     """
     from advisor import explain as pages  # noqa: PLC0415
 
     if not subject:
         return Outcome(pages.contents(_style(color)))
+    if " ".join(subject).lower() == pages.PROVE:
+        from advisor.protocol import TITLE, protocol  # noqa: PLC0415
+        from advisor.reports.page import page_text  # noqa: PLC0415
+
+        audited = _audited(
+            model=model,
+            hardware=hardware,
+            weights=weights,
+            engine=engine,
+            batch=batch,
+            context=_tokens(context),
+            tensor=tensor_parallel,
+        )
+        text = protocol(audited.context.deployment)
+        return Outcome(page_text(TITLE, text, _style(color)))
     from advisor.plugins import RuleError, load  # noqa: PLC0415
 
     try:
