@@ -13,7 +13,7 @@ from advisor.readers.entries import by_name, number_of, text_of
 from advisor.readers.inner_text import InnerText
 from advisor.readers.options.effects import Setting
 from advisor.readers.options.formats import AUTO, integer_format, weight_format
-from advisor.readers.options.values import mapping_of, switch_of, whole_of, word_of
+from advisor.readers.options.values import flat, mapping_of, switch_of, whole_of, word_of
 from advisor.readers.setups import Setup
 from advisor.readers.yaml_nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain_value
 from advisor.source import Span
@@ -168,6 +168,11 @@ def _below(entries: Mapping[str, Entry], name: str) -> Entry | None:
 
 # neural-compressor
 
+_PRUNERS: Final = frozenset({"pruners", "pruning_configs"})
+_SHARES: Final = frozenset({"target_sparsity", "target_sparsity_ratio"})
+_DISTILS: Final = frozenset({"criterion", "teacher_model", "student_model", "teacher", "student"})
+"""What a distillation has that learns from a teacher; a schedule alone changes nothing."""
+
 
 def is_neural_compressor(entries: Mapping[str, Entry]) -> bool:
     """Whether a document is a config of neural-compressor."""
@@ -185,7 +190,10 @@ def is_neural_compressor(entries: Mapping[str, Entry]) -> bool:
 
 def add_neural_compressor(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
     """Quantization and pruning of neural-compressor's YAML."""
-    if is_vision(text.text):
+    pruning = entries.get("pruning")
+    pruners = _pruners(pruning.value) if pruning is not None else []
+    kept = [one for one in pruners if not is_vision(_words_of(one, text))]
+    if is_vision(_without(pruners, text)) or (pruners and not kept):
         return
     mode = entries.get("mode")
     if (
@@ -199,11 +207,12 @@ def add_neural_compressor(setup: Setup, entries: Mapping[str, Entry], text: Inne
     if quantization is not None and isinstance(quantization.value, MapNode):
         inner = _deepest(quantization, ("bits", "dtype", "approach"))
         setup.add((_quantization(quantization.value),), text.place(inner))
-    pruning = entries.get("pruning")
     if pruning is not None:
-        _neural_pruning(setup, pruning, text)
+        _neural_pruning(setup, pruning, kept, text)
     distilled = entries.get("distillation")
-    if distilled is not None and isinstance(distilled.value, MapNode):
+    if distilled is not None and _DISTILS & {
+        one.key.text for one in _entries_below(distilled.value)
+    }:
         setup.add((Setting("distill", {"model": "unknown"}),), text.place(distilled.key.span))
 
 
@@ -224,46 +233,71 @@ def _quantization(node: Node) -> Setting:
     return Setting("quantize", fields)
 
 
-def _neural_pruning(setup: Setup, pruning: Entry, text: InnerText) -> None:
-    """Every pruner with its pattern, zeros in dense tensors."""
-    config = mapping_of(plain_value(pruning.value)) or {}
-    target = _find(config, "target_sparsity")
-    ratio = target if isinstance(target, float) and 0 < target < 1 else None
-    word = word_of(_find(config, "pattern") or _find(config, "prune_type") or "")
+def _pruners(node: Node) -> list[MapNode]:
+    """The pruners of a block, each for layers of its own; none where the block is the pruner."""
+    listed = (one.value for one in _entries_below(node) if one.key.text in _PRUNERS)
+    items = next((value.items for value in listed if isinstance(value, ListNode)), ())
+    return [item for item in items if isinstance(item, MapNode)]
+
+
+def _words_of(node: Node, text: InnerText) -> str:
+    return text.text[node.outer.start : node.outer.end]
+
+
+def _without(nodes: list[MapNode], text: InnerText) -> str:
+    """The text around some nodes."""
+    around, at = [], 0
+    for node in nodes:
+        around.append(text.text[at : node.outer.start])
+        at = node.outer.end
+    return "".join(around) + text.text[at:]
+
+
+def _neural_pruning(setup: Setup, pruning: Entry, pruners: list[MapNode], text: InnerText) -> None:
+    """The block's share of zeros, and each pruner that has a pattern or a share of its own."""
+    own = [one for one in pruners if by_name(one).keys() & _SHARES]
+    listed = {id(entry) for pruner in _pruners(pruning.value) for entry in _entries_below(pruner)}
+    around = [entry for entry in _entries_below(pruning.value) if id(entry) not in listed]
+    shares = [entry for entry in around if entry.key.text in _SHARES]
+    if not pruners or shares or len(own) < len(pruners):
+        rest = [entry for one in pruners if one not in own for entry in _entries_below(one)]
+        _add_pruner(setup, [*rest, *around], pruning.pair, text)
+    for one in own:
+        _add_pruner(setup, [*_entries_below(one), *around], one.span, text)
+
+
+def _add_pruner(setup: Setup, entries: list[Entry], block: Span, text: InnerText) -> None:
+    """Zeros of a pattern in dense tensors, unless the pattern takes whole parts away.
+
+    It stands at the first of its keys inside of the block: what holds for it may stand outside.
+    """
+    parts: dict[str, Entry] = {}
+    for entry in entries:
+        parts.setdefault(entry.key.text, entry)
+    share = next((parts[name] for name in sorted(_SHARES) if name in parts), None)
+    ratio = number_of(text_of(share))
+    pattern = parts.get("pattern") or parts.get("prune_type")
+    word = word_of(text_of(pattern))
     fields: dict[str, object] = {"pattern": "unstructured", "storage": "dense"}
     if re.search(r"\d:\d", word):
         fields = {"pattern": "2:4"}
+    elif flat(word) == "gradientsensitivity":
+        fields = {"pattern": "heads"}
     elif "channelx1" in word or "1xchannel" in word or "group-lasso" in word:
         fields = {"pattern": "channels", "storage": "masked"}
     elif re.search(r"\d+x\d+", word) and "1x1" not in word:
         fields = {"pattern": "block"}
-    if ratio is not None and fields["pattern"] != "2:4":
+    if ratio is not None and 0 < ratio < 1 and fields["pattern"] != "2:4":
         fields["sparsity"] = ratio
-    span = _deepest(pruning, ("pattern", "prune_type", "target_sparsity"))
-    setup.add((Setting("prune", fields),), text.place(span))
+    keys = [entry.key.span for entry in (pattern, share, *entries) if entry is not None]
+    inside = (key for key in keys if block.start <= key.start < block.end)
+    setup.add((Setting("prune", fields),), text.place(next(inside, block)))
 
 
 def _deepest(block: Entry, names: tuple[str, ...]) -> Span:
     """The first of some keys below a block; the block's own where there is none."""
     below = {entry.key.text: entry.key.span for entry in _entries_below(block.value)}
     return next((below[name] for name in names if name in below), block.key.span)
-
-
-def _find(config: object, name: str) -> object:
-    """The first value of a key, however deep."""
-    if isinstance(config, Mapping):
-        if name in config:
-            return config[name]
-        for item in config.values():
-            found = _find(item, name)
-            if found is not None:
-                return found
-    if isinstance(config, list):
-        for item in config:
-            found = _find(item, name)
-            if found is not None:
-                return found
-    return None
 
 
 def _entries_below(node: Node) -> Iterator[Entry]:

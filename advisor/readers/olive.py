@@ -36,6 +36,8 @@ _OLIVE_FUSED: Final = frozenset(
      "onnxpeepholeoptimizer", "onnxtransformersoptimization"}
 )  # fmt: skip
 
+_SCALE_BITS: Final = 16
+
 
 def is_olive(entries: Mapping[str, Entry]) -> bool:
     """Whether a document is an Olive workflow."""
@@ -106,7 +108,7 @@ def _olive_pass(word: str, config: Mapping[str, Entry]) -> Iterator[tuple[Settin
         form = _quark_scheme(text_of(config["quant_scheme"]))
         yield Setting("quantize", {"weights": form}), "quant_scheme"
     elif word == "selectivemixedprecision":
-        yield Setting("quantize", {"weights": MIXED}), "type"
+        yield from _selective(config)
     elif word in _OLIVE_INT4 | _OLIVE_INT8:
         default = "nf4" if "bnb" in word else "int4" if word in _OLIVE_INT4 else "int8"
         mode = text_of(config.get("mode")) or text_of(config.get("compress_mode"))
@@ -120,6 +122,32 @@ def _olive_pass(word: str, config: Mapping[str, Entry]) -> Iterator[tuple[Settin
         yield Setting("quantize", {"weights": form}), key
     elif word in {"slicegpt", "sparsegpt", "torchtrtconversion"}:
         yield from _olive_pruning(word, config)
+
+
+def _selective(config: Mapping[str, Entry]) -> Iterator[tuple[Setting, str]]:
+    """SelectiveMixedPrecision: `ratio` of the weights in `bits`, the others in `high_bits`.
+
+    The k_quant algorithms state no ratio: they raise the head, and in half of the layers the last
+    matrix of the MLP (k_quant_down), one of three, or that and Q, K and V (k_quant_mixed), which
+    are together less than half of a layer. The wider share is counted.
+    """
+    bits = whole_of(text_of(config.get("bits"))) or 4
+    high = whole_of(text_of(config.get("high_bits"))) or 8
+    group = whole_of(text_of(config.get("group_size"))) or 128
+    algorithm = flat(text_of(config.get("algorithm")))
+    ratio = number_of(text_of(config.get("ratio")))
+    if algorithm == "kquantlast" and bits <= 8 and high <= 8:
+        fields = {"weights": integer_format(bits, group), "lm_head": integer_format(high, group)}
+        yield Setting("quantize", fields), "algorithm"
+        return
+    share = {"kquantdown": 1 / 6, "kquantmixed": 1 / 4}.get(algorithm)
+    if share is None and ratio is not None and 0 < ratio < 1:
+        share = 1 - ratio
+    mixed: dict[str, object] = {"weights": MIXED}
+    if share is not None:
+        mean = bits * (1 - share) + high * share + _SCALE_BITS / max(group, 1)
+        mixed["mean_bits"] = round(mean, 2)
+    yield Setting("quantize", mixed), "type"
 
 
 def _inside(config: Mapping[str, Entry]) -> dict[str, Entry]:

@@ -60,6 +60,74 @@ def test_a_ratio_of_widths_is_counted() -> None:
     assert bits == [pytest.approx(linear * (16 - 4.8) / 8 / 15_009_857_536, rel=1e-3)]
 
 
+@pytest.mark.parametrize(
+    ("step", "bits"),
+    [
+        # The ratio is the share in the default width: 3/4 of 4 bits and 1/4 of 8 are 5, and a
+        # scale of 16 bits for 64 weights is 1/4 of a bit.
+        ('"algorithm": "snr", "bits": 4, "high_bits": 8, "ratio": 0.75, "group_size": 64', 5.25),
+        # One of three matrices of the MLP in half of the layers: at most 1/6 of the weights.
+        ('"algorithm": "k_quant_down"', 4 + 4 / 6 + 16 / 128),
+    ],
+)
+def test_selected_layers_keep_a_higher_width(step: str, bits: float) -> None:
+    text = OLIVE.format(step='{"type": "SelectiveMixedPrecision", ' + step + "}")
+    (proposal,) = read(Source("x.json", text), named=False).proposals
+    (lever,) = proposal.levers
+    assert getattr(lever.lever, "mean_bits", None) == pytest.approx(bits, abs=0.005)
+    assert verdicts(text, "x.json") == [("quantize.weights.mixed", Verdict.BANDWIDTH)]
+
+
+def test_a_head_in_a_higher_width_beside_layers_in_one_width() -> None:
+    step = '{"type": "SelectiveMixedPrecision", "algorithm": "k_quant_last"}'
+    (kind, verdict), *_ = verdicts(OLIVE.format(step=step), "x.json")
+    assert (kind, verdict) == ("quantize.weights.int4", Verdict.BANDWIDTH)
+
+
+PRUNERS = """\
+model: {name: opt, framework: pytorch}
+pruning:
+  approach:
+    weight_compression:
+      target_sparsity: 0.9
+      pruners:
+        - !Pruner
+            prune_type: basic_magnitude
+            names: ['encoder.conv1.weight']
+        - !Pruner
+            target_sparsity: 0.5
+            prune_type: basic_magnitude
+            names: ['decoder.layers.0.fc1.weight']
+"""
+
+
+def test_pruners_are_judged_one_by_one() -> None:
+    (proposal,) = read(Source("x.yaml", PRUNERS), named=False).proposals
+    lines = [proposal.source.position(one.span.start).line for one in proposal.levers]
+    assert lines == [5, 12]  # not the pruner of a convolution
+    assert [verdict for _, verdict in verdicts(PRUNERS)] == [Verdict.FLOP_ONLY] * 2
+    convolutions = PRUNERS.replace("decoder.layers.0.fc1", "encoder.conv2")
+    assert verdicts(convolutions) == []
+
+
+def test_pruning_by_gradients_takes_heads() -> None:
+    text = PRUNERS.replace("basic_magnitude", "gradient_sensitivity")
+    assert ("prune.heads", Verdict.CONDITIONAL) in verdicts(text)
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ("{train: {start_epoch: 0, end_epoch: 90}}", []),
+        ("{train: {criterion: {KnowledgeDistillationLoss: {}}}}",
+         [("distill", Verdict.CONDITIONAL)]),
+    ],
+)  # fmt: skip
+def test_a_schedule_alone_distils_nothing(block: str, expected: list[tuple[str, Verdict]]) -> None:
+    text = f"model: {{name: bert, framework: pytorch}}\ndistillation: {block}\n"
+    assert verdicts(text) == expected
+
+
 DEEPSPEED = """\
 {{"train_batch_size": 32, "compression_training": {{"{name}": {{"shared_parameters":
  {{"enabled": {enabled}}}, "different_groups": {{"g": {{"params": {params}}}}}}}}}}}
