@@ -236,8 +236,7 @@ def _is_there(idea: Idea, deployment: Deployment) -> bool:
         key = "batch" if idea.kind == "batch" else "size"
         return int(idea.fields[key]) <= _degree(idea.kind, deployment)
     if idea.kind == "cuda_graphs":
-        graphs = deployment.kernels.graphs
-        return graphs is True or (graphs is None and deployment.engine.graphs)
+        return deployment.captures_steps
     return idea.kind == "speculate" and deployment.speculation is not None
 
 

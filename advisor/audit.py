@@ -349,7 +349,7 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
             return 1.0
         case Nature.OVERHEAD:
             fixed = _amdahl(before.estimate.shares.fixed)
-            if after.estimate.tpot_ms.mid > (1.0 - _UNCHANGED) * before.estimate.tpot_ms.mid:
+            if before.deployment.captures_steps or not after.deployment.captures_steps:
                 return fixed
             # The host's time is the widest part of an eager step: at worst all of it goes.
             return max(fixed, before.estimate.tpot_ms.high / after.estimate.tpot_ms.mid)

@@ -241,6 +241,12 @@ class Deployment:
         return 1 if self.speculation is None else self.speculation.draft_tokens + 1
 
     @property
+    def captures_steps(self) -> bool:
+        """Whether steps run as captured graphs or compiled, as said or by the engine's default."""
+        graphs = self.kernels.graphs
+        return bool(self.kernels.compiled or (self.engine.graphs if graphs is None else graphs))
+
+    @property
     def devices(self) -> int:
         """Devices in use."""
         return self.parallelism.devices

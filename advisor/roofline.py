@@ -163,7 +163,7 @@ def expected_tokens(speculation: Speculation | None) -> float:
 def estimate(ledger: Ledger, deployment: Deployment) -> Estimate:
     """Turn a counted step into floor, expected interval, bound and shares."""
     device, engine, kernels = deployment.hardware, deployment.engine, deployment.kernels
-    captured = kernels.compiled or (engine.graphs if kernels.graphs is None else kernels.graphs)
+    captured = deployment.captures_steps
     if captured and not engine.graphs:
         # Steps of an eager engine that are captured or compiled are what torch.compile runs.
         engine = all_engines()[_CAPTURED]

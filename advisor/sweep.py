@@ -116,12 +116,8 @@ def _whole(values: Any, what: str) -> Any:
 
 def _comes_apart(deployment: Deployment) -> bool:
     """Whether attention over the cache is one addend of the step and the rest knows no context."""
-    graphs = deployment.kernels.graphs
-    captured = deployment.kernels.compiled or (
-        deployment.engine.graphs if graphs is None else graphs
-    )
     return bool(
-        captured
+        deployment.captures_steps
         and deployment.engine.graphs
         and deployment.phase == "decode"
         and deployment.speculation is None
