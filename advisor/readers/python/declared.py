@@ -110,7 +110,7 @@ class Declared(Expressions):
                 return receiver.entries[str(key)][1]
             fallback = args[1] if len(args) > 1 else Literal(made.node, None)
             if method == ".setdefault" and isinstance(key, str):
-                receiver.entries[key] = (made.node, fallback)
+                receiver.entries[key] = (made.node, kept(fallback))
             if not isinstance(key, str | int) and receiver.entries:
                 return Either(made.node, [(item, "") for _, item in receiver.entries.values()])
             return fallback

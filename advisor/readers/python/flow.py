@@ -177,10 +177,17 @@ class Flow(Declared):
                 scope[arg.arg] = defaults[arg.arg]
             else:
                 scope[arg.arg] = self._typed(arg)
-        for extra in (spec.vararg, spec.kwarg):
-            if extra is not None:
-                scope[extra.arg] = Value(extra)
+        if spec.vararg is not None:
+            scope[spec.vararg.arg] = Value(spec.vararg)
+        if spec.kwarg is not None:
+            scope[spec.kwarg.arg] = Mapping(spec.kwarg, self._further({*names, *scope}, made))
         return scope
+
+    @staticmethod
+    def _further(names: set[str], made: Made | None) -> dict[str, tuple[ast.AST, Value]]:
+        """What a call passes under names that the function does not list: its `**kwargs`."""
+        given = made.keywords if made is not None else {}
+        return {name: pair for name, pair in given.items() if name not in names}
 
     def _passed(self, function: str, name: str, names: list[str], made: Made | None) -> list[Value]:
         """What the calls of a function in this file pass for one parameter."""

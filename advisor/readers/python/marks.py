@@ -41,6 +41,7 @@ _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
         "prune": re.compile(rb"mtp\.prune|mcore_minitron|fastnas|gradnas|ratio\s*="),
         "Model": re.compile(rb"NUM_SHARD|QUANTIZE|SM_NUM_GPUS"),
         "to_sparse": re.compile(rb"\.to_sparse\("),
+        "configure": re.compile(rb"perchannel\s*="),
         "load_tp": re.compile(rb"\.load_tp\("),
     }
 )

@@ -157,7 +157,7 @@ _INC: Final = "neural_compressor"
 _INC_ROWS: Final = {
     **dict.fromkeys(
         ("RTNConfig", "GPTQConfig", "AWQConfig", "HQQConfig", "AutoRoundConfig", "TEQConfig"),
-        by_bits(4, group=32, words=("dtype",)),
+        by_bits(4, group=32, words=("scheme", "data_type", "dtype")),
     ),
     "INT8WeightOnlyConfig": quantized("int8"),
     "FP8Config": _fp8_config,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from advisor.readers.options import Setting
+from advisor.readers.options import Fact, Setting
+from advisor.readers.options.formats import integer_format
+from advisor.readers.options.values import whole_of
 from advisor.readers.python.calls import ABSENT, Call, Found, Rows, Rule, pruned, sets
-from advisor.readers.python.values import usual
+from advisor.readers.python.values import Made, Value, text_of, usual
 
 _REMOVED: Final = pruned("channels", "pruning_ratio", "ch_sparsity", storage="removed")
 
@@ -56,6 +59,36 @@ def _of_numbers(call: Call) -> Iterator[Found]:
     yield call.found(Setting("prune", fields))
 
 
+def _faster_prune(call: Call) -> Iterator[Found]:
+    """SparseGPT's solver: single weights by `sparsity`, N:M where a command line asks for it."""
+    yield from _of_numbers(call)
+    names = ("prunen", "prune_n")
+    written = getattr(call.place(*names), "value", None)
+    if call.plain(*names) == 0 and not isinstance(written, ast.Constant):
+        condition = "the N:M numbers of the command line, which are 0 by default"
+        setting = Setting("prune", {"pattern": "2:4"})
+        yield call.found(setting, "prunem", "prune_m", condition=condition)
+
+
+def _solver(call: Call) -> Iterator[Found]:
+    """A SparseGPT object, where nothing says which of its methods is called."""
+    if "fasterprune" not in call.file.names:
+        yield from pruned("unstructured")(call)
+
+
+def _rounding(call: Call) -> Iterator[Found]:
+    """`Quantizer.configure(bits, perchannel=...)` of GPTQ's code: rounded, kept in 16 bits."""
+    if not call.has("perchannel", "sym"):
+        return
+    bits = whole_of(call.plain("bits", position=0))
+    if bits is None or bits > 8:
+        # Off until a command line says a width; 4 is what the code is written for.
+        bits = 4
+    packed = {"make_quant", "pack_model", "pack", "opt_pack", "llama_pack"} & call.file.names
+    fields = {"weights": integer_format(bits, None)} | ({} if packed else {"packed": False})
+    yield call.found(Setting("quantize", fields))
+
+
 def _deepsparse(call: Call) -> Iterator[Found]:
     """DeepSparse reads compressed sparse weights on CPUs; the share stands in the model's name."""
     name = call.plain("model", "model_path", position=0)
@@ -65,6 +98,26 @@ def _deepsparse(call: Call) -> Iterator[Found]:
         yield call.found(Setting("prune", fields), "model", "model_path")
         if "quant" in str(name):
             yield call.found(Setting("quantize", {"weights": "int8"}), "model", "model_path")
+
+
+def _student(call: Call) -> Iterator[Found]:
+    """A trainer that takes a student and its teacher."""
+    named = call.value("model", "student_model", "student", position=0)
+    teacher = call.value("teacher_model", "teacher")
+    student, large = (_loaded(value) if value is not None else "" for value in (named, teacher))
+    if student and student == large:
+        return  # of itself: no smaller model
+    if large:
+        yield call.found(Fact("model", large), "teacher_model", "teacher")
+    yield call.found(Setting("distill", {"model": student or "unknown"}))
+
+
+def _loaded(value: Value) -> str:
+    """The name of a model, or of the one that a call loads."""
+    inner = usual(value)
+    if isinstance(inner, Made) and inner.args:
+        inner = usual(inner.args[0])
+    return text_of(inner) or ""
 
 
 _PRESSES: Final = (
@@ -95,9 +148,22 @@ CALLS: Final[Rows] = MappingProxyType(
         **{f"kvpress:{name}": _press for name in _PRESSES},
         "tensorflow_model_optimization:prune_low_magnitude": pruned("unstructured"),
         "nncf:prune": pruned("unstructured", "ratio"),
+        **{
+            f"{package}:{name}": _student
+            for package, names in {
+                "trl": ("GKDTrainer", "MiniLLMTrainer", "GOLDTrainer"),
+                "distillkit": ("DistillationTrainer",),
+                "textbrewer": ("GeneralDistiller", "BasicDistiller", "BasicTrainer",
+                               "MultiTeacherDistiller"),
+                "setfit": ("DistillationTrainer", "DistillationSetFitTrainer"),
+            }.items()
+            for name in names
+        },
         "textpruner:TransformerPruner": pruned("heads", storage="removed"),
         "slicegpt:rotate_and_slice": pruned("channels", "sparsity", storage="removed"),
-        "sparsegpt:SparseGPT": pruned("unstructured"),
+        "sparsegpt:SparseGPT": _solver,
+        ".fasterprune": _faster_prune,
+        ".configure": _rounding,
         "*:prune_wanda": _of_numbers,
         "*:prune_magnitude": _of_numbers,
         "*:prune_sparsegpt": _of_numbers,

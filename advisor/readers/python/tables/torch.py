@@ -50,7 +50,9 @@ def _norm_sparsifier(call: Call) -> Iterator[Found]:
     zeros = call.plain("zeros_per_block")
     level = call.plain("sparsity_level")
     if shape == [1.0, 4.0] and zeros in (2, ABSENT):
-        fields: dict[str, object] = {"pattern": "2:4", "storage": "dense"}
+        # A mask that nothing folds into the weights leaves open how they are stored.
+        folded = "squash_mask" in call.file.names
+        fields: dict[str, object] = {"pattern": "2:4", **({"storage": "dense"} if folded else {})}
     elif len(shape) == 2 and shape[0] * shape[1] > 1:
         fields = {"pattern": "block", "storage": "dense", "sparsity": _share(level)}
     else:

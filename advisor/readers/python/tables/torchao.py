@@ -33,17 +33,17 @@ _NO_KERNEL: Final = (
 
 
 def _config(form: str | None, *, group: int | None = None, condition: str = "") -> Rule:
-    """A config class: its format, its group, and whether QAT only simulates it."""
+    """A config class: its format and its group; `_qat` reads those that QAT takes."""
 
     def rule(call: Call) -> Iterator[Found]:
+        if _is_only_for_training(call):
+            return
         given = call.plain("group_size", position=0)
         size = whole_of(given) if given is not ABSENT else None
         name = form or AUTO
         if name == "int4":
             name = integer_format(4, size if size is not None else group, symmetric=False)
         fields: dict[str, object] = {"weights": name}
-        if any(_simulates(made) for made in call.made.used_by):
-            fields["packed"] = False
         layout = call.value("layout")
         sparse = usual(layout) if layout is not None else None
         yield call.found(Setting("quantize", fields), condition=condition)
@@ -55,23 +55,34 @@ def _config(form: str | None, *, group: int | None = None, condition: str = "") 
     return rule
 
 
-def _simulates(made: Made) -> bool:
-    """Whether a call takes a config only to simulate it in training."""
-    last = made.name.rpartition(".")[2]
-    if last not in _FAKE:
-        return False
-    step = made.keywords.get("step")
-    word = usual(step[1]) if step is not None else None
-    return getattr(word, "data", "prepare") != "convert"
+def _is_only_for_training(call: Call) -> bool:
+    """Whether all that takes a config is `QATConfig`, which says where it acts."""
+    return call.is_used_by == {"QATConfig"}
+
+
+def _qat(call: Call) -> Iterator[Found]:
+    """QATConfig(base_config, step=...): "prepare" simulates the base, "convert" packs it."""
+    value = call.value("base_config", position=0)
+    base = usual(value) if value is not None else None
+    rule = CALLS.get(f"torchao:{base.name.rpartition('.')[2]}") if isinstance(base, Made) else None
+    if not isinstance(base, Made) or rule is None:
+        return
+    packs = call.plain("step", position=3) == "convert"
+    alone = Call(Made(base.node, base.name, base.args, base.keywords), call.hangs_on, call.file)
+    for one in rule(alone):
+        if isinstance(one.effect, Setting) and one.effect.kind == "quantize":
+            fields = {**one.effect.fields, **({} if packs else {"packed": False})}
+            effect = one.effect._replace(fields=fields)
+            yield call.found(effect, condition=one.condition if packs else "")
 
 
 def _by_dtype(call: Call) -> Iterator[Found]:
     """IntxWeightOnlyConfig(weight_dtype=torch.int4), UIntXWeightOnlyConfig(torch.uint4)."""
+    if _is_only_for_training(call):
+        return
     given = call.plain("weight_dtype", "dtype", position=0)
     form = format_named(given) if isinstance(given, str) else None
     fields: dict[str, object] = {"weights": form or ("int8" if given is ABSENT else AUTO)}
-    if any(_simulates(made) for made in call.made.used_by):
-        fields["packed"] = False
     yield call.found(Setting("quantize", fields))
 
 
@@ -107,8 +118,19 @@ def _qat_quantizer(form: str) -> Rule:
     return quantized(form, packed=False, packed_by=frozenset({"convert"}))
 
 
-_INT8: Final = quantized("int8", undone_by=_FAKE)
-_FP8: Final = quantized("fp8", undone_by=_FAKE)
+def _fixed(form: str) -> Rule:
+    """A config class of one format."""
+    inner = quantized(form)
+
+    def rule(call: Call) -> Iterator[Found]:
+        if not _is_only_for_training(call):
+            yield from inner(call)
+
+    return rule
+
+
+_INT8: Final = _fixed("int8")
+_FP8: Final = _fixed("fp8")
 _MOBILE_INT4: Final = _config("int4", group=32, condition=_NO_KERNEL)
 
 CALLS: Final[Rows] = MappingProxyType(
@@ -136,11 +158,11 @@ CALLS: Final[Rows] = MappingProxyType(
             "float8_static_activation_float8_weight": _FP8,
             "Float8DynamicActivationFloat8SemiSparseWeightConfig": _FP8,
             "Float8DynamicActivationInt4WeightConfig": _config("int4", group=128),
-            "NVFP4WeightOnlyConfig": quantized("nvfp4", undone_by=_FAKE),
-            "NVFP4DynamicActivationNVFP4WeightConfig": quantized("nvfp4", undone_by=_FAKE),
-            "NVFP4InferenceConfig": quantized("nvfp4", undone_by=_FAKE),
-            "MXFPInferenceConfig": quantized("mxfp8", undone_by=_FAKE),
-            "MXDynamicActivationMXWeightConfig": quantized("mxfp8", undone_by=_FAKE),
+            "NVFP4WeightOnlyConfig": _fixed("nvfp4"),
+            "NVFP4DynamicActivationNVFP4WeightConfig": _fixed("nvfp4"),
+            "NVFP4InferenceConfig": _fixed("nvfp4"),
+            "MXFPInferenceConfig": _fixed("mxfp8"),
+            "MXDynamicActivationMXWeightConfig": _fixed("mxfp8"),
             "IntxWeightOnlyConfig": _by_dtype,
             "UIntXWeightOnlyConfig": _by_dtype,
             "uintx_weight_only": _by_dtype,
@@ -154,6 +176,7 @@ CALLS: Final[Rows] = MappingProxyType(
             "change_linear_weights_to_int4_woqtensors": _config("int4", group=128),
             "autoquant": quantized(AUTO),
             "quantize_": _open,
+            "QATConfig": _qat,
             "Int4WeightOnlyQuantizer": _config("int4", group=256),
             "Int4WeightOnlyGPTQQuantizer": _config("int4", group=128),
             "Int8DynActInt4WeightQuantizer": _MOBILE_INT4,
