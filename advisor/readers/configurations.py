@@ -17,6 +17,7 @@ from advisor.readers.modelopt import add_rules, is_rules
 from advisor.readers.recipes import add_recipe, modifiers_of
 from advisor.readers.serving import walk
 from advisor.readers.setups import Setup, joined, proposal_of
+from advisor.readers.sheets import is_sheet, read_sheet
 from advisor.readers.templates import other_sides, readable
 from advisor.readers.tuning import add_tuning, is_tuning
 from advisor.readers.yaml_nodes import Composed, MapNode, Node, compose
@@ -42,12 +43,17 @@ def read_configurations(
         roots += tuple(
             node for span in other_sides(source.text) for node in loose_nodes(source.text, *span)
         )
+    sheets: list[Node] = []
+    others: list[Node] = []
+    for root in roots:
+        (sheets if is_sheet(root) else others).append(root)
     scripts: list[InnerText] = []
-    setups = [setup for root in roots for setup in _of_document(root, text, scripts)]
+    setups = [setup for root in others for setup in _of_document(root, text, scripts)]
     found = (
         proposal_of(setup, source, _whole(setup, source), bare=bare) for setup in joined(setups)
     )
     return (
+        *(proposal for sheet in sheets for proposal in read_sheet(sheet, text, source)),
         *(proposal for proposal in found if proposal is not None),
         *(proposal for script in scripts for proposal in _of_script(script, source)),
     )
