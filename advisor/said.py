@@ -151,11 +151,17 @@ def in_sight(statement: Statement, sure: Confidence | None) -> Confidence | None
     return sure
 
 
+_PROMPT_GAIN: Final = (
+    r"\b(?:ttft|time to first token|prefill|prompt processing|prompts?)\b[^.;:]{0,40}?"
+    r"\b(?:halved|fell|dropped|shrank|faster|doubled|sped up)"
+)
+
+
 def carries_over(said: Said) -> bool:
     """Whether a gain in prefill is carried over to decode."""
     statement = said.statement
     before = [phase for phase, _, _ in statement.earlier if phase is Phase.PREFILL]
-    if not before or statement.cause not in {
+    if not (before or said.has(_PROMPT_GAIN)) or statement.cause not in {
         None, "ATTN", "PREFIX", "MATMUL", "PEAK", "GRAPHS", "DISTILL",
     }:  # fmt: skip
         return False

@@ -149,6 +149,8 @@ _ALL_RATE = re.compile(
     r"tok(?:en)?s?/s",
     re.IGNORECASE,
 )
+_STEP = re.compile(r"\b(?:step|pass|iteration)\b[^.;]{0,40}?(\d+(?:\.\d+)?) ?ms\b", re.IGNORECASE)
+"""A step's time, which is each user's time per token."""
 _COUNT = re.compile(
     r"\b(\d{1,4}) (?:\w+ )?(?:users|streams|sessions|requests|clients|sequences)|batch (?:size "
     r")?(?:of )?(\d{1,4})",
@@ -214,6 +216,9 @@ def _is_shared_rate(statement: Statement) -> bool:
     if not many or "SINGLE" not in statement.clause:
         return False
     before = [tpot for _, _, tpot in statement.earlier if tpot]
+    step = _STEP.search(statement.context_text)
+    if step is not None:
+        return statement.tpot_ms < 0.8 * float(step[1])
     same = any(abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before)
     divided = bool(
         before

@@ -83,11 +83,15 @@ _HELPS = (
 """What makes capacity a matter of speed after all."""
 _SAME_BANDWIDTH = (
     r"(?:same|equal|identical|unchanged) (?:memory )?bandwidth"
-    r"|bandwidth (?:is|stays) (?:the same|equal|unchanged)"
+    r"|bandwidth (?:is|stays) (?:the same|equal|unchanged)|same \d[\d.,]* ?[tg]b/s"
 )
 _MORE = (
-    r"more (?:gigabytes|vram|memory|gb|ram)|\d+ ?gb (?:card|part|version|gpu|model)|vram"
-    r"|doubl\w+ the memory|(?:larger|bigger) memory|memory to \d+|(?:frees|saves|releases|free "
+    r"more (?:gigabytes|vram|memory|gb|ram)|\d ?gb[^.]{0,80}more room|(?:unused|spare|idle"
+    r"|free) (?:vram|memory)|(?:vram|memory) (?:is|stays) (?:unused|idle|empty)"
+    r"|\d+ ?gb (?:instead of|rather than|against) \d+ ?gb|\d+ ?gb (?:configuration|variant)"
+    r"|\d+ ?gb (?:card|part|version|gpu|model)|vram"
+    r"|doubl\w+ the memory|(?:larger|bigger) (?:memory|hbm|vram)|memory to \d+|(?:frees|saves"
+    r"|releases|free "
     r"up) \d+ ?gb"
 )
 _OTHER_LEVERS = frozenset({"QUANT", "PRUNE", "DISTILL", "KVQ", "GQA", "SPEC"})
@@ -128,6 +132,11 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         )
 
 
+def _is_paged(said: Said) -> bool:
+    """Whether a paged cache is to speed up one stream, which shares its memory with nobody."""
+    return "SINGLE" in said.statement.clause and said.says(r"paged ?attention|paged (?:kv )?cache")
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
@@ -148,7 +157,7 @@ def _judge(said: Said) -> Wrong | None:
         statement.kind is not Kind.GAIN
         or "CAPACITY" not in statement.sentence
         or statement.cause not in {"CAPACITY", "TP", "BATCH", "HARDWARE"}
-        or not said.says(_MORE)
+        or not (said.says(_MORE) or _is_paged(said))
         or said.says(
             r"(?:memory|hbm|bandwidth|clock|ram|kernel|gpu|cores?) (?:is|are|runs?|gets?) (?:\w+ "
             r"){0,2}faster"

@@ -215,8 +215,9 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"size_ratio": ratio},
         )
-    if (wrong := _over_bandwidth(said, sure)) is not None:
-        return wrong
+    for wrong in (_over_bandwidth(said, sure), _part_as_whole(said, sure)):
+        if wrong is not None:
+            return wrong
     context = statement.frame.context
     short = (context is not None and context <= _SHORT) or "SHORT" in statement.nearby
     if statement.cause != "KVQ" or decode_gain(said) is None or not short:
@@ -230,6 +231,37 @@ def _judge(said: Said) -> Wrong | None:
         f" weights: without any cache decode is {1 + 131_072 * length / 15e9:.2f}x",
         sure,
         numbers={"context_tokens": length},
+    )
+
+
+_PART = re.compile(
+    r"\b(?:rms ?norm|layer ?norm|norms?|softmax|mlp|ffn|feed[- ]forward|rope|rotary|sampl\w+"
+    r"|embedding|activation function|lm[- ]head|router)\b",
+    re.IGNORECASE,
+)
+_FACTOR = re.compile(r"(?:\d+(?:\.\d+)?[-–])?(\d+(?:\.\d+)?) ?[x×]", re.IGNORECASE)
+_SHARE = r"%|share|fraction|\bms\b|of the (?:time|step)|whole model|amdahl"
+
+
+def _part_as_whole(said: Said, sure: Confidence) -> Wrong | None:
+    """The factor of one part of a layer, told again for the tokens of the whole model."""
+    statement = said.statement
+    if statement.speedup is None or statement.phase is not Phase.DECODE:
+        return None
+    if _PART.search(statement.text) or statement.clause.isdisjoint({"DECODE", "RATE", "TIME"}):
+        return None
+    before = said.statement.context_text
+    before = before[: before.rfind(statement.text)]
+    part, factor = _PART.search(before), _FACTOR.search(before)
+    if part is None or factor is None or re.search(_SHARE, before):
+        return None
+    if statement.speedup < 0.95 * float(factor[1]):
+        return None
+    return Wrong(
+        f"{part[0]} alone gets {factor[1]}x, the rest of the step takes the time it took: with half"
+        f" of the step {1 / (0.5 + 0.5 / float(factor[1])):.2f}x, never {statement.speedup:.3g}x",
+        sure,
+        numbers={"part_factor": float(factor[1])},
     )
 
 

@@ -145,6 +145,15 @@ _CAUSES = frozenset({"QUANT", "MATMUL"})
 _OTHERS = frozenset({"SPEC", "PRUNE", "S24", "TP", "GRAPHS", "DISTILL", "OFFLOAD", "BATCH"})
 _FROM_TO = re.compile(r"from (?:about )?(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) GB")
 _WHOLE = re.compile(r"of the (\d+(?:\.\d+)?) GB")
+_PAIR = re.compile(
+    r"(\d+(?:\.\d+)?) GB (?:instead of|rather than|against|versus|vs\.?|down from|to|becomes?) "
+    r"(?:about )?(\d+(?:\.\d+)?) GB\b(?!/s)(?: per token)?"
+    r"|(?:fp16|bf16|16 bits?|8 bits?|int8"
+    r"|fp8)\b[^.;:]{0,24}?(\d+(?:\.\d+)?) GB\b(?!/s)[^.;:]{0,24}?"
+    r"(?:int[2348]|fp[468]|nf4|[2-8][- ]bits?|awq|gptq)\b[^.;:]{0,16}?(\d+(?:\.\d+)?) GB\b(?!/s)",
+    re.IGNORECASE,
+)
+"""Bytes before and after, or after and before."""
 _GRACE = 1.10
 
 
@@ -154,7 +163,11 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.kind is not Kind.GAIN or statement.speedup is None:
         return None
-    if statement.is_aggregate or not is_small_batch(statement) or statement.cause not in _CAUSES:
+    if (
+        statement.is_aggregate
+        or not is_small_batch(statement)
+        or (statement.cause not in _CAUSES and not _is_of_sizes(said))
+    ):
         return None
     if statement.phase is not Phase.DECODE and not statement.is_single:
         return None
@@ -172,6 +185,19 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+def _is_of_sizes(said: Said) -> bool:
+    """Whether the gain follows from two sizes of the weights in the text, and from nothing else."""
+    statement = said.statement
+    return (
+        statement.cause in {None, "FLOPS"}
+        and said.has(_PAIR.pattern)
+        and (
+            said.has(r"\bweights\b|per token|quanti[sz]")
+            and not said.has(r"\bkv\b|\bcache\b|\bvram\b")
+        )
+    )
+
+
 def _ratio(text: str) -> float | None:
     """Bytes before over after: by sizes, where a part of the whole shrinks, or by widths."""
     shrunk = _FROM_TO.search(text)
@@ -179,6 +205,9 @@ def _ratio(text: str) -> float | None:
     if shrunk and whole:
         before, after, total = float(shrunk[1]), float(shrunk[2]), float(whole[1])
         return total / (total - before + after) if total >= before > after else None
+    if (pair := _PAIR.search(text)) is not None:
+        sizes = [float(size) for size in pair.groups() if size]
+        return max(sizes) / min(sizes) if min(sizes) > 0 else None
     widths = widths_of(text)
     if len(widths) == 2:
         return max(widths) / min(widths)

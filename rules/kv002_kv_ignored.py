@@ -75,7 +75,8 @@ _LONG = 16_000
 """Tokens from which on the cache of common models is no small part of a step."""
 _LONG_RATE = 32_000
 _OTHER_STATE = (
-    r"mamba|linear attention|state[- ]space|sliding|\bwindow|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
+    r"mamba|linear attention|state[- ]space|sliding|(?:local|attention) window"
+    r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
     r"|\bunder\b|\bif\b"
 )
 _PER_TOKEN = re.compile(r"(\d+(?:\.\d+)?) ?(?:kB|KB|KiB) per token")
@@ -134,7 +135,7 @@ def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     if statement.phase in NO_DECODE or said.has(_OTHER_STATE):
         return None
-    context = statement.frame.context or 0
+    context = max(statement.frame.context or 0, _longest(said))
     sure = confidence_of(statement)
     denied_loss = (
         statement.kind is Kind.LOSS
@@ -153,6 +154,8 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"told_bytes": told, "right_bytes": right},
         )
+    elif _is_flat_row(said) or (said.statement.kind is Kind.KV_IGNORED and _is_same(said, context)):
+        sure = Confidence.HIGH
     elif sure is None or not (_is_ignored(said, context) or _is_rate(said, context)):
         return None
     length = context or 128_000
@@ -163,6 +166,27 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"context_tokens": length, "kv_bytes_of_an_8b": _KV_BYTES_PER_TOKEN * length},
     )
+
+
+_OTHER_LEVERS = frozenset({"KVQ", "GQA", "ATTN", "PREFIX", "SPEC", "TP", "BATCH", "OFFLOAD"})
+_LENGTH = re.compile(r"(?<![\w.])(\d{1,4})\s?[kK]\b|(?<![\w.])(\d{2,4}),000\b")
+_ABOUT_LENGTH = r"context|tokens?\b|prompt|window|session|history|conversation|document"
+_SAME_RATE = (
+    r"(?:leaves?|leaving) (?:the )?(?:\w+ ){0,3}?(?:rate|speed|pace|latency|time)[^.;:]{0,24}? as"
+    r" (?:it|they)|(?:rate|speed|pace|latency|time per token) (?:\w+ )?(?:stays?|remains?) "
+    r"(?:the same|as|flat|constant)"
+    r"|as (?:fast|quickly) as an empty|(?:same|that) (?:rate|speed|pace)"
+    r"|runs? at the same \d|(?:is|are) the weights (?:over|divided by) the bandwidth"
+)
+"""Ways to say that a long context is as fast as a short one."""
+
+
+def _longest(said: Said) -> int:
+    """The longest context that a sentence names, where it is about lengths; else 0."""
+    if not said.says(_ABOUT_LENGTH):
+        return 0
+    found = _LENGTH.findall(said.statement.sentence_text)
+    return max((int(kilo or thousands) * 1000 for kilo, thousands in found), default=0)
 
 
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:
@@ -181,13 +205,53 @@ def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     return None
 
 
+def _is_same(said: Said, context: int) -> bool:
+    """Whether decode is said to be as fast at a long context as at a short one."""
+    statement = said.statement
+    told = statement.status in {Status.ASSERTED, Status.DENIED}
+    named = not statement.clause.isdisjoint({"RATE", "TIME", "DECODE", "LONG"})
+    of_length = re.search(_ABOUT_LENGTH, statement.text, re.IGNORECASE) is not None
+    if not (told and named and of_length) or not _OTHER_LEVERS.isdisjoint(statement.sentence):
+        return False
+    return context >= _LONG and re.search(_SAME_RATE, statement.text) is not None
+
+
+def _is_flat_row(said: Said) -> bool:
+    """Whether a row at long context has the rate of the first row, at a short one."""
+    statement = said.statement
+    if statement.table is None or not statement.above or statement.kind is not Kind.FIGURE:
+        return False
+    if statement.status is not Status.ASSERTED:
+        return False
+    columns, cells, own = statement.table
+    at = next(
+        (i for i, name in enumerate(columns) if re.search(r"context", name, re.IGNORECASE)), None
+    )
+    if at is None or at in {own, len(cells)} or max(at, own) >= len(statement.above):
+        return False
+    long, short = _LENGTH.match(cells[at]), re.match(r"(\d{1,3}) ?[kK]\b", statement.above[at])
+    if long is None or short is None:
+        return False
+    length = int(long[1] or long[2])
+    return (
+        length * 1000 >= _LONG
+        and length >= _FAR * int(short[1])
+        and statement.above[own].strip() == cells[own].strip()
+    )
+
+
+_FAR = 8
+"""Times the context, from which on no model with a full cache keeps its rate."""
+
+
 def _is_ignored(said: Said, context: int) -> bool:
     statement = said.statement
     if statement.kind is not Kind.KV_IGNORED or "SHORT" in statement.sentence:
         return False
     long = context >= _LONG or "LONG" in statement.sentence
     return long and (
-        "KV" in statement.clause or said.says(r"context|prompt|sequence|length|weights|parameters")
+        "KV" in statement.clause
+        or said.says(rf"{_ABOUT_LENGTH}|sequence|length|weights|parameters")
     )
 
 

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.prose.model import Kind
+from advisor.prose.model import Kind, Statement
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import factors, milliseconds
@@ -100,7 +100,9 @@ _CALLS = re.compile(
 )
 _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _SUM_GRACE = 1.25
+_WAYS = re.compile(rf"\b({_NUMBER})[- ]way\b", re.IGNORECASE)
 _BY_COUNT = (
+    r"\b1/n\b|an n-?th of|"
     r"divid\w+ (?:\w+ ){0,4}?by the number of|scales? (?:perfectly|linearly)|linear scaling"
     r"|(?:in proportion|proportional(?:ly)?) (?:to|with) the number of (?:gpus|cards)"
 )
@@ -158,10 +160,15 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or is_unlinked(statement):
         return None
-    if "TP" not in statement.nearby and not said.has(rf"\b(?:{_NUMBER}) (?:{_THINGS}|of them)\b"):
+    if (
+        "TP" not in statement.nearby
+        and _row(statement) is None
+        and not said.has(rf"\b(?:{_NUMBER}) (?:{_THINGS}|of them)\b")
+    ):
         return None
     metrics = {"RATE", "TIME", "FASTER", "DECODE", "TOKENS", "SINGLE"}
-    if statement.kind is Kind.GAIN and statement.clause.isdisjoint(metrics):
+    bare = statement.table is None and statement.clause.isdisjoint(metrics)
+    if statement.kind is Kind.GAIN and bare:
         return None
     if said.has(r"(?:does|do|did|would)(?: ?n['o’]t| not) fit|spill|system ram|replica|requests"):
         return None
@@ -174,7 +181,7 @@ def _judge(said: Said) -> Wrong | None:
             " 8 A100, a 70B to 2.9x from 2 to 8",
             sure,
         )
-    ways, factor = _devices(said), _factor(said)
+    ways, factor = _row(statement) or (_devices(said), _factor(said))
     if ways is None or factor is None or not _LINEAR * ways <= factor <= 1.6 * ways:
         return None
     expected = 1.0 / (0.2 + 0.8 / ways)
@@ -207,6 +214,26 @@ def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
     )
 
 
+def _row(statement: Statement) -> tuple[float, float] | None:
+    """Devices and speed of a row over those of the first row."""
+    if statement.table is None or not statement.above or statement.tpot_ms is None:
+        return None
+    columns, cells, own = statement.table
+    at = next(
+        (i for i, name in enumerate(columns) if re.search(_THINGS, name, re.IGNORECASE)), None
+    )
+    if at is None or at == own or max(at, own) >= min(len(cells), len(statement.above)):
+        return None
+    counts = [re.fullmatch(r"\s*(\d+)\s*", row[at]) for row in (statement.above, cells)]
+    first = re.match(r"\s*(\d+(?:\.\d+)?)", statement.above[own])
+    if counts[0] is None or counts[1] is None or first is None or float(first[1]) <= 0:
+        return None
+    value = float(first[1])
+    is_time = re.search(r"\bms\b|latency|tpot|itl", columns[own], re.IGNORECASE) is not None
+    base = value if is_time else 1e3 / value
+    return int(counts[1][1]) / max(int(counts[0][1]), 1), base / statement.tpot_ms
+
+
 def _factor(said: Said) -> float | None:
     statement = said.statement
     if statement.speedup is not None:
@@ -223,6 +250,10 @@ def _devices(said: Said) -> float | None:
     if change := _FROM_TO.search(text):
         before, after = (change[1], change[2]) if change[1] else (change[3], change[4])
         return int(after) / max(int(before), 1)
+    if said.has(r"\b(?:second|another|additional) (?:gpu|card|accelerator|h100|a100)\b"):
+        return 2.0
+    if way := _WAYS.search(text):
+        return float(_COUNTS.get(way[1].lower()) or way[1])
     if said.has(rf"doubl\w+ the (?:number of )?(?:{_THINGS})|twice as many (?:{_THINGS})"):
         return 2.0
     for match in _DEVICES.finditer(text):

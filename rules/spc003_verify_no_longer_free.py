@@ -24,13 +24,14 @@ n-gram drafts cost next to nothing at small batch.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.operands import gemm_share
-from advisor.prose.model import Kind
+from advisor.prose.model import Kind, Status
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import digits, factor, factors
@@ -119,13 +120,55 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         )
 
 
+_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10}
+_DRAFTED = re.compile(
+    rf"\bdraft(?:s|ing|ed)? (?:of )?({'|'.join(_WORDS)}|\d{{1,2}})\b"
+    rf"|\b({'|'.join(_WORDS)}|\d{{1,2}}) (?:draft(?:ed)?|proposed|guessed|speculative) tokens",
+    re.IGNORECASE,
+)
+_NEVER = (
+    r"never (?:\w+ ){0,2}?(?:slow|worse)"
+    r"|(?:cannot|can not|can['’]t) (?:\w+ )?(?:slow|make \w+ worse)"
+)
+_ACCEPTED = r"accept|reject|agree|hit rate|at best|at most|up to|upper|ceiling|if all|theor"
+_NEW_TEXT = (
+    r"creative|stor(?:y|ies)|poem|poetry|fiction|any (?:text|prompt|task)|free[- ]form|brainstorm"
+)
+
+
+def _takes_all_drafts(said: Said) -> bool:
+    """Whether a gain is as large as the draft is long, with no word on what is accepted."""
+    statement, drafted = said.statement, _DRAFTED.search(said.statement.context_text)
+    if drafted is None or statement.speedup is None or said.has(_ACCEPTED):
+        return False
+    word = (drafted[1] or drafted[2]).lower()
+    count = _WORDS.get(word) or int(word)
+    return count > 1 and 0.95 * count <= statement.speedup <= 1.05 * (count + 1)
+
+
+def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
+    """Drafts copied from the text so far, and a gain where little of it comes again."""
+    statement = said.statement
+    if statement.kind is not Kind.GAIN or said.has(_ACCEPTED):
+        return None
+    if re.search(_NEW_TEXT, statement.text, re.IGNORECASE) is None:
+        return None
+    return Wrong(
+        "n-gram drafts repeat what the text already holds: where little recurs a pass yields hardly"
+        " more than 1 token, about 1.0x",
+        sure,
+    )
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
+    if statement.kind is Kind.LOSS and statement.status is Status.DENIED and said.says(_NEVER):
+        sure = Confidence.HIGH
     if sure is None or "SPEC" not in statement.nearby or statement.phase in NO_DECODE:
         return None
     if said.has(r"n-?gram|prompt lookup"):
-        return None
+        return _unpredictable(said, sure)
     named = "SPEC" in statement.sentence or (statement.cause == "SPEC" and statement.is_linked)
     free = statement.kind is Kind.FREE and named
     always = (
@@ -140,7 +183,9 @@ def _judge(said: Said) -> Wrong | None:
         and not (statement.is_aggregate or statement.is_single)
         and not said.says(r"\boff\b|disabl|slow|less")
     )
-    if not (free or always or loaded):
+    never = statement.kind is Kind.LOSS and said.says(_NEVER) and "SPEC" in statement.sentence
+    every = statement.kind is Kind.GAIN and named and _takes_all_drafts(said)
+    if not (free or always or loaded or every or never):
         return None
     return Wrong(
         "4 drafted tokens make 5 tokens of each sequence: at batch 64 a step verifies 320, above"

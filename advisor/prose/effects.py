@@ -35,6 +35,7 @@ from advisor.prose.patterns import (
     OF_A_THING,
     OF_SOMETHING,
     OF_THE_TIME,
+    OFF_THE_TIME,
     OFTEN,
     OTHER_SIDE,
     OVER_ALL,
@@ -52,6 +53,7 @@ from advisor.prose.patterns import (
     SOME_PEAK,
     TAKES,
     TIMES,
+    TO_A_PART,
     UTILISATION,
     VERBS,
     ZEROS_SKIPPED,
@@ -379,6 +381,10 @@ def _saving(clause: Clause, text: str) -> Effect | None:
 
 def _part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
+    off = OFF_THE_TIME.search(text)
+    if off is not None and float(off[1]) < 100:
+        start, end = clause.start + off.start(), clause.start + off.end()
+        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - float(off[1]) / 100.0))
     changed = BECOMES.search(text)
     if changed is not None and float(changed[2]) > 0:
         factor = float(changed[1]) / float(changed[2])
@@ -388,6 +394,11 @@ def _part_of_time(clause: Clause, text: str) -> Effect | None:
     if share is not None and float(share[1]) > 0 and TAKES.search(text[: share.end()]):
         start, end = clause.start + share.start(), clause.start + share.end()
         return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
+    fallen = TO_A_PART.search(text)
+    kinds = {tag.name for tag in clause.tags}
+    if fallen is not None and "TIME" in kinds and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
+        start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
+        return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])
     part = FRACTION.search(text)
     if part is None or SAME_BYTES.search(text):
         return None

@@ -12,12 +12,14 @@ from typing import Final
 LEVERS: Final = MappingProxyType(
     {
         "PRUNE": (
-            "are 0 0, are now (0|zero), become(|s) (0|zero), exactly zero, (weights|entries|values|"
+            "are 0 0, are now (0|zero), become(|s) (0|zero), exactly zero, masked out, "
+            "(weights|entries|values|"
             "parameters) to (0|zero), equal zero, values are zero, parameters gone, weights gone, "
             "of the weights "
             "left, of the parameters left, "
             "prun(e|es|ed|ing|er), prunable, sparsif(y|ied|ies|ication), sparsity, sparse, "
-            "zero(es|ed|ing) out, zeroing, zeroed, masked weights, weight mask(|s), pruning "
+            "zero(es|ed|ing) out, zeroing, zeroed, masked weights, weight mask(|s), magnitude "
+            "mask(|s), pruning "
             "mask(|s), set to (zero|0), (is|are) zero(|es|s), zero(s|ed|es), zero weights, at "
             "zero, mask is applied, apply(ing) (the|a) mask, magnitude prun(e|ed|ing), lottery "
             "ticket(|s), winning ticket(|s), wanda, sparsegpt, sparse gpt, l1 unstructured, "
@@ -192,7 +194,8 @@ LEVERS: Final = MappingProxyType(
             "blockwise decoding, draft and verify"
         ),
         "CAPACITY": (
-            "vram, more room, larger hbm, gb (configuration|variant), more memory, memory "
+            "vram, more room, larger hbm, gb (configuration|variant), gb instead of, gb rather "
+            "than, more memory, memory "
             "capacity, gigabytes, gpu memory, more gpu memory, memory "
             "size, bigger memory, larger memory, more vram, gb of memory, gb of vram, gb card, gb "
             "part, capacity, hbm capacity, more ram, more gb, doubling the memory, memory to, "

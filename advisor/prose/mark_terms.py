@@ -53,7 +53,8 @@ MARKS: Final = MappingProxyType(
             "(checkpoint|file) (size|format), fp16 checkpoint, bf16 checkpoint, fp8 tensors, fp16 "
             "tensors, bf16 tensors, dense kernels, dense gemm, in place, multiplication by zero, "
             "multiplied by zero, still stored, still executed, still there, kept in, "
-            "mask(|s|ed|ing), no op, make it permanent, live, number of parameters stays, "
+            "mask(|s|ed|ing), no op, masked out, make it permanent, live, number of parameters "
+            "stays, "
             "parameter count stays, full size, dense matrix, dense matrices, dense fp16, dense "
             "bf16, dense fp8, as dense, unstructured, simulated, normal fp8 tensors, same dense, "
             "regular dense"
@@ -61,6 +62,7 @@ MARKS: Final = MappingProxyType(
         "MASK": (
             "zero gate, gate, gates, multiplied by a zero, multiplied by zero, close(|s|d), l0 "
             "gates, "
+            "masked out, head mask(s|ing), gating, (gate|switch|turn) them off, gates them off, "
             "mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) out, zeroed, "
             "zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, set to zero, by "
             "zero, by 0, masking, turn(|s|ed|ing) off, silenc(e|es|ed|ing), mut(e|ed|es|ing), "
@@ -81,7 +83,10 @@ MARKS: Final = MappingProxyType(
             "three times the speed, four times the speed, half the latency, "
             "hastens, quickest, fastest"
         ),
-        "SLOWER": ("slower, slow(|s|ed|ing) down, slow, slowdown(|s), longer, worse"),
+        "SLOWER": (
+            "slows (anything|things) down, slower, slow(|s|ed|ing) down, slow, "
+            "slowdown(|s), longer, worse"
+        ),
         "UP": (
             "rais(e|es|ed|ing), ris(e|es|ing), rose, increas(e|es|ed|ing), grow(|s|n|ing), "
             "higher, more, doubl(e|es|ed|ing), tripl(e|es|ed|ing), quadrupl(e|es|ed|ing), "
@@ -178,7 +183,9 @@ MARKS: Final = MappingProxyType(
             "user, each user, every user, each stream, the user, user sees, his stream, her "
             "stream, per stream, single token, one reply, each reply, single conversation, "
             "personal, local, laptop, desktop, workstation, idle server, at home, one at a time, "
-            "individual reader, single reader, per session, each session, single client, "
+            "individual reader, (his|her) (reply|replies|token|tokens|answers), only user, each "
+            "of the users, each of them waits, each chat user, every chat user, single reader, "
+            "per session, each session, single client, "
             "individual itl, a single active user, one sequence, single sequence, the stream, "
             "individual, a lone, one chat user, one developer, one reader, one listener, "
             "individual chat, individual reply, a single chat, single chat session, single reply, "

@@ -120,6 +120,8 @@ class Statement(NamedTuple):
     opener: str = ""
     """The connective that the clause begins with."""
     sentence_text: str = ""
+    above: tuple[str, ...] = ()
+    """Of a cell: the first row of its table, where it stands in a later one."""
     table: tuple[tuple[str, ...], tuple[str, ...], int] | None = None
     """Of a cell: the headers, the row, and the index of its column."""
 

@@ -94,7 +94,8 @@ READS: Final = re.compile(
 )
 FITS: Final = re.compile(
     r"\b(?:runs in|fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)"
-    r"|gets? by with|(?:is|are) enough|suffices?|(?:can|will) (?:serve|hold|host|run))\b",
+    r"|gets? by with|(?:is|are) enough|suffices?|(?:can|will) (?:serve|hold|host|run)"
+    r"|holds the (?:\w+ )?model)\b",
     re.IGNORECASE,
 )
 OVER_ALL: Final = re.compile(
@@ -143,7 +144,12 @@ ADVICE: Final = re.compile(
     re.IGNORECASE,
 )
 SAME_AS_SHORT: Final = re.compile(
-    r"(?:as fast|as quick(?:ly)?|same (?:speed|rate|pace|\d+ ?tok\S*)|no slower|\d+ ?tok\S*"
+    r"as (?:fast|quickly) as an empty|(?:leaves?|leaving) (?:the )?(?:\w+[- ]){0,3}?(?:rate|speed"
+    r"|pace|latency|time)\b[^.;:]{0,24}? as (?:it|they)|\b(?:runs?|works?|goes"
+    r"|decodes?) at the same"
+    r" \d|(?:is|are) the weights (?:over|divided by) the bandwidth|"
+    r"(?:(?<!half )(?<!third )(?<!quarter )as fast|as quick(?:ly)?|same (?:speed|rate|pace"
+    r"|\d+ ?tok\S*)|no slower|\d+ ?tok\S*"
     r"|just as \w+) (?:\w+ ){0,3}?(?:as|than) (?:at|with|for) \d",
     re.IGNORECASE,
 )
@@ -157,6 +163,12 @@ NUMBER_ALONE: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)\s*")
 BASE_ROW: Final = re.compile(
     r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
     r"|status quo|unpruned|1)\b",
+    re.IGNORECASE,
+)
+TO_A_PART: Final = re.compile(
+    r"\b(?:cuts?|brings?|takes?|reduces?|lowers?|shrinks?|falls?|drops?"
+    r"|goes)\b[^.;:]{0,40}? to (?:an?|one"
+    r"|about an?) (?P<part>half|third|quarter|fifth|sixth|eighth|tenth|sixteenth)\b",
     re.IGNORECASE,
 )
 BECOMES: Final = re.compile(
@@ -213,7 +225,9 @@ COMPUTE_WAIT: Final = re.compile(
     r")?(?:limit|bottleneck|busy|occupied|saturated)"
     rf"|(?<!before it )\b(?:runs?|running) out of {COMPUTE}\b(?! bandwidth)"
     r"|\b(?:keeps?|keeping) (?:the |all )?(?:alus|arithmetic units|tensor cores|matrix units)"
-    r"(?: \w+)? (?:busy|occupied|saturated)"
+    r"(?: \w+)? (?:busy|occupied|saturated)|\btensor cores (?:are|stay) (?:\w+ )?(?:saturated|busy"
+    r"|maxed)"
+    rf"|\bbottleneck: {COMPUTE}\b"
     r"|\b(?:flops|arithmetic|multiplications|computations?|math) (?:is|are) (?:the (?:\w+ )?cost"
     r"|(?:what|where) (?:\w+ ){1,3}?(?:waits?|time|costs?|slows))"
     r"|\b(?:slows?|slowing) down (?:\w+ ){1,6}?is the (?:\w+ ){0,3}?(?:multiplications|arithmetic"
@@ -244,3 +258,9 @@ DECIDES: Final = re.compile(
     re.IGNORECASE,
 )
 """Levers that are said to decide the speed of decode."""
+OFF_THE_TIME: Final = re.compile(
+    r"\b(?:tak(?:es?|ing)|shav(?:es?|ing)|knocks?) (\d{1,2}(?:\.\d+)?) ?% off (?:the "
+    r"|each )?(?:\w+[- ])"
+    r"{0,2}?(?:time|latency|tpot|itl)\b",
+    re.IGNORECASE,
+)

@@ -86,6 +86,7 @@ PRECEDENCE: Final = (
     "DISTILL", "QUANT", "FLOPS", "HARDWARE",
 )  # fmt: skip
 """Levers from the most specific to the least."""
+_STRONG: Final = frozenset(PRECEDENCE) - {"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"}
 _WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"})
 """Levers that a text often only mentions: they count where nothing else is near."""
 
@@ -95,6 +96,7 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
     memory = Memory()
     waiting: list[Block] = []
     found: list[Statement] = []
+    recent: list[Block] = []
 
     def outer() -> Frame:
         """What the document said before, learned when somebody asks."""
@@ -112,10 +114,31 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
         if len(block.text) > _LONGEST_BLOCK:
             continue
         if block.kind is not BlockKind.HEADING:
-            found.extend(_BlockReader(block, outer).statements())
+            found.extend(_BlockReader(block, outer, _record(recent, block)).statements())
+        recent = [*recent[-2:], block]
         if _SETUP.search(block.text) is not None:
             waiting.append(block)
     return tuple(found)
+
+
+_OUTCOME: Final = re.compile(
+    r"(?:\w+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
+    r"|tok\S*"
+    r"|time per token)\b[^:.]{0,30}: ",
+    re.IGNORECASE,
+)
+"""An item that tells what comes of those above it."""
+
+
+def _record(recent: Sequence[Block], block: Block) -> list[Block]:
+    """The items above one that tells their outcome: "- prune 40%", "- TPOT: -40%"."""
+    if block.kind is not BlockKind.ITEM or _OUTCOME.match(block.text) is None:
+        return []
+    return [
+        one for one in recent
+        if one.kind is BlockKind.ITEM and one.group == block.group
+        and len(one.text) <= _LONGEST_SENTENCE
+    ]  # fmt: skip
 
 
 @lru_cache(maxsize=512)
@@ -129,8 +152,12 @@ def tag_names(text: str) -> frozenset[str]:
 class _BlockReader:
     """Reads one block."""
 
-    def __init__(self, block: Block, outer: Callable[[], Frame]) -> None:
+    def __init__(
+        self, block: Block, outer: Callable[[], Frame], siblings: Sequence[Block] = ()
+    ) -> None:
         self.block = block
+        self.siblings = siblings
+        self.prior = [tag_names(sibling.text) for sibling in siblings]
         self.outer = outer
         self.sentences = sentences_of(block.text)
         self.names = [ideas_of(block.text, sentence.tags) for sentence in self.sentences]
@@ -167,7 +194,7 @@ class _BlockReader:
         kind = effect.kind
         if kind is Kind.GAIN and status is Status.DENIED:
             kind = Kind.NO_GAIN
-        before = self.names[max(0, index - _BACK) : index]
+        before = self._before(index)
         after = self.names[index + 1 : index + 2]
         labels = self._labels
         nearby = frozenset().union(*before, self.names[index], *after, *labels[:1])
@@ -201,11 +228,27 @@ class _BlockReader:
             nearby=nearby,
             around=around,
             frame=frame,
-            context_text=block.text[self.sentences[max(0, index - _BACK)].start : sentence.end],
+            context_text=self._context(index),
             opener=clause.opener,
             sentence_text=sentence.text,
             table=self._table(),
+            above=block.above,
         )
+
+    def _context(self, index: int) -> str:
+        """The sentence with what it rests on: those before it, items above it, its row."""
+        own = self.block.text[
+            self.sentences[max(0, index - _BACK)].start : self.sentences[index].end
+        ]
+        if self.block.kind is BlockKind.CELL:
+            pairs = zip(self.block.columns, self.block.cells, strict=False)
+            row = "; ".join(f"{column}: {cell}" for column, cell in pairs)
+            return f"{row}. {own}" if len(row) <= _LONGEST_SENTENCE else own
+        return ". ".join([*(sibling.text for sibling in self.siblings), own])
+
+    def _before(self, index: int) -> list[frozenset[str]]:
+        """Kinds of terms in the sentences, or items of one record, before a sentence."""
+        return [*self.prior, *self.names[:index]][-_BACK:]
 
     def _before_not(self, clause: Clause, effect: Effect, own: frozenset[str]) -> frozenset[str]:
         """Kinds of terms in the clause, without what it contrasts itself with."""
@@ -274,7 +317,7 @@ class _BlockReader:
                 }:
                     return _phase_of(frozenset({tag.name})), 0
         sentence = self.names[index]
-        previous = self.names[max(0, index - _BACK) : index]
+        previous = self._before(index)
         places = [(own, 0), (sentence, 1), *((place, 2) for place in reversed(previous)),
                   *((place, 4) for place in labels)]  # fmt: skip
         for place, reach in places:
@@ -322,12 +365,10 @@ class _BlockReader:
         """The lever that a clause is about, and how far away it stands."""
         if "S24" in sentence:
             return "S24", 0 if "S24" in own else 1
-        if "MASK" in sentence and any(
-            "HEADS" in names_before for names_before in self.names[max(0, index - 2) : index]
-        ):
-            return "MASKED_HEADS", 1
+        if self._masks_heads(index, sentence) and own.isdisjoint({"QUANT", "SPEC", "BATCH", "TP"}):
+            return "MASKED_HEADS", 0 if "MASKED_HEADS" in own else 1
         places = [(own, 0), (sentence, 1)]
-        earlier = list(reversed(self.names[max(0, index - _BACK) : index]))
+        earlier = list(reversed(self._before(index)))
         places.extend((place, 3 if back else 2) for back, place in enumerate(earlier))
         places.extend((place, 4) for place in labels)
         weak: tuple[str | None, int] = (None, 0)
@@ -341,6 +382,17 @@ class _BlockReader:
                     if weak[0] is None:
                         weak = lever, reach
         return weak
+
+    def _masks_heads(self, index: int, sentence: frozenset[str]) -> bool:
+        """Whether heads are masked in the sentence, or in the two before it and nothing since."""
+        before = self._before(index)[-2:]
+        if "MASKED_HEADS" in sentence:
+            return True
+        named = any("HEADS" in place for place in before)
+        if "MASK" in sentence:
+            return named
+        masked = bool(before) and "MASK" in before[-1] and (named or "HEADS" in before[-1])
+        return masked and sentence.isdisjoint(_STRONG)
 
     def _apart(self, index: int, clause: Clause, own: frozenset[str]) -> frozenset[str]:
         """Kinds of terms in the sentence, without a later clause that is about the prompt."""
@@ -357,7 +409,7 @@ class _BlockReader:
 
     def _is_linked(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause points back at what was said before its sentence, or states a target."""
-        if clause.opener in _CONCLUDING:
+        if clause.opener in _CONCLUDING or self.siblings:
             return True
         words = [w.folded for w in sentence.words if w.start >= clause.start][:6]
         if not _POINTING.isdisjoint(words):
