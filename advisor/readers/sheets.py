@@ -27,13 +27,16 @@ from advisor.readers.setups import Setup, proposal_of
 from advisor.readers.yaml_nodes import Entry, ListNode, MapNode, Node
 from advisor.source import Source, Span
 
-_IDEAS: Final = frozenset({"proposals", "ideas", "optimizations", "optimisations", "candidates"})
+_IDEAS: Final = frozenset(
+    {"proposal", "proposals", "idea", "ideas", "optimizations", "optimisations", "candidates"}
+)
 """Names of lists whose rows are proposed, so that a bare speedup is what is hoped for."""
 _ROWS: Final = _IDEAS | {"options", "techniques", "experiments", "changes", "plan", "scenarios"}
 _TECHNIQUE: Final = (
     "technique", "optimization", "optimisation", "method", "lever", "idea", "change", "approach",
-    "kind", "type",
+    "kind", "type", "name", "title",
 )  # fmt: skip
+"""Keys whose value names a technique, the plainest first."""
 _CLAIM: Final = (
     r"(?:claim(?:ed|s)?|expect(?:ed|s)?|estimated|projected|predicted|promised|anticipated)"
     r"(?:-[\w-]+)?"
@@ -44,6 +47,7 @@ _BATCH: Final = ("batch-size", "batch", "concurrency", "max-num-seqs")
 _CONTEXT: Final = ("context", "context-length", "context-len", "seq-len", "sequence-length", "ctx")
 
 _Parts = Mapping[str, Entry]
+_Meaning = Callable[[str, _Parts], Setting]
 Phase = Literal["decode", "prefill"]
 
 
@@ -78,17 +82,39 @@ def _rows(root: Node) -> Iterator[MapNode]:
         if name in _ROWS:
             lists.append((entry.value, _GAIN if name in _IDEAS else _CLAIM))
     for node, gain in lists:
-        for row in node.items if isinstance(node, ListNode) else (node,):
+        for row in _items(node, whole=node is root):
             if isinstance(row, MapNode) and _is_row(row, gain):
                 yield row
+
+
+def _items(node: Node, *, whole: bool) -> Iterator[Node]:
+    """Rows of a list, or of a mapping by their names; one idea alone is a row."""
+    if isinstance(node, ListNode):
+        yield from node.items
+    elif isinstance(node, MapNode):
+        yield node
+        if not whole:
+            yield from (entry.value for entry in node.entries)
 
 
 def _is_row(row: MapNode, gain: str) -> bool:
     parts = _parts(row)
     if not any(re.fullmatch(gain, name) for name in parts):
         return False
-    named = next((_text(parts[name]) for name in _TECHNIQUE if name in parts), "")
-    return _meaning(named) is not None or any(name in parts for name in _BATCH)
+    return _technique(parts) is not None or any(name in parts for name in _BATCH)
+
+
+def _technique(parts: _Parts) -> tuple[_Meaning, Entry] | None:
+    """What a row says its technique is, by a name or by a number that only one technique has."""
+    for name in _TECHNIQUE:
+        meaning = _meaning(_text(parts.get(name)))
+        if meaning is not None:
+            return meaning, parts[name]
+    if _share(parts) is not None and "sparsity" in parts:
+        return _prune("unstructured"), parts["sparsity"]
+    if whole_of(_value(parts, "bits")) is not None:
+        return _weights, parts["bits"]
+    return None
 
 
 def _parts(node: Node) -> dict[str, Entry]:
@@ -108,10 +134,10 @@ def _own(row: MapNode, text: InnerText) -> frozenset[str]:
 
 def _lever(parts: _Parts, own: frozenset[str]) -> tuple[Setting | None, Entry | None]:
     """The lever of a row, and the entry that names it."""
-    for name in _TECHNIQUE:
-        meaning = _meaning(_text(parts.get(name)))
-        if meaning is not None:
-            return meaning(kebab(_text(parts[name])), parts), parts[name]
+    found = _technique(parts)
+    if found is not None:
+        meaning, named = found
+        return meaning(kebab(_text(named)), parts), named
     sizes = (parts[name] for name in _BATCH if name in own)
     entry = next((one for one in sizes if (whole_of(_text(one)) or 0) > 1), None)
     return (None, None) if entry is None else (_batch("", parts), entry)
@@ -164,7 +190,7 @@ def _in_words(name: str, written: str) -> str:
         return f"{percent:g}% lower latency"
     if "throughput" in name and number >= 1 and "%" not in written:
         return f"{number:g}x throughput"
-    return ""
+    return written if written[-1:] in "xX%" else ""
 
 
 def _in_phase(proposal: Proposal, entry: Entry | None, text: InnerText) -> Proposal:
@@ -187,9 +213,6 @@ def _share(parts: _Parts) -> float | None:
     if number is not None and (written.endswith("%") or 1 < number < 100):
         number /= 100
     return number if number is not None and 0 < number < 1 else None
-
-
-_Meaning = Callable[[str, _Parts], Setting]
 
 
 def _prune(pattern: str) -> _Meaning:

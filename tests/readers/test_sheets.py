@@ -110,6 +110,28 @@ def test_techniques_by_the_words_of_the_field(row: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("proposal:\n  technique: 2:4 sparsity\n  claimed_speedup: 1.8x\n",
+         [("prune.2:4", "1.8x speedup")]),
+        ("changes:\n- name: zero half of the weights\n  sparsity: 0.5\n  expected: 2x faster\n",
+         [("prune.unstructured", "2x faster")]),
+        ("plan:\n- {name: smaller weights, bits: 4, expected_gain: 3x}\n",
+         [("quantize.weights.int4", "3x")]),
+        (("proposals:\n  a: {method: head pruning, expected_gain: 1.3x}\n"
+         "  b: {kind: speculative, draft: Qwen/Qwen2.5-0.5B, k: 4, speedup: 2}\n"),
+         [("prune.heads", "1.3x"), ("speculative", "2x speedup")]),
+    ],
+)  # fmt: skip
+def test_rows_by_name_one_idea_alone_and_numbers_that_name_the_technique(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
+    levers = [lever for one in proposals(text) for lever in one.levers]
+    found = [(one.lever.machine_kind, one.claim.text) for one in levers if one.claim is not None]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "results:\n- {method: awq, batch_size: 8, speedup: 1.8}\n",
