@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from advisor.audit import Audit
 from advisor.evidence import is_stated
@@ -147,6 +148,14 @@ def _judge(said: Said) -> Wrong | None:
             " parameters",
             sure,
         )
+    if (told := _whole_model(said)) is not None:
+        return Wrong(
+            f"{told / 1e9:.0f} GB are all weights of the model; one token reads the shared layers "
+            f"and"
+            " its routed experts",
+            sure,
+            numbers={"total_bytes": told},
+        )
     per_token = statement.kind is Kind.AMOUNT and re.search(
         r"GB (?:per|for each) token", statement.text
     )
@@ -159,6 +168,41 @@ def _judge(said: Said) -> Wrong | None:
             sure,
         )
     return None
+
+
+_NAMED = re.compile(
+    r"\b(?:mixtral|deepseek|qwen|gpt-oss|llama-?4|dbrx|grok|glm|kimi|minimax|olmoe)[\w.-]*",
+    re.IGNORECASE,
+)
+_FOR_EACH = r"\b(?:per|each|every|one|a|an|new|generated) (?:\w+ )?token"
+_ALIKE = 0.08
+
+
+def _whole_model(said: Said) -> float | None:
+    """Bytes of all weights of a named model, where they are what one token is said to take."""
+    statement, frame = said.statement, said.statement.frame
+    if not re.search(_FOR_EACH, statement.text, re.IGNORECASE):
+        return None
+    total = next(filter(None, map(_total, _NAMED.findall(statement.context_text))), None)
+    if total is None or re.search(r"\b(?:resident|held?|fits?|capacity)\b", statement.text):
+        return None
+    told = [float(size) * 1e9 for size in _GIGABYTES.findall(statement.text)]
+    if statement.kind is Kind.FIGURE and statement.tpot_ms and frame.bandwidth_gbs:
+        told.append(statement.tpot_ms * 1e6 * frame.bandwidth_gbs * (frame.devices or 1))
+    for bits in (frame.weight_bits,) if frame.weight_bits else (16.0, 8.0):
+        whole = total * bits / 8.0
+        if any(abs(one - whole) < _ALIKE * whole for one in told):
+            return whole
+    return None
+
+
+@lru_cache(maxsize=256)
+def _total(name: str) -> float | None:
+    from advisor.catalog.model_names import resolve_model  # noqa: PLC0415 - few texts need it
+    from advisor.catalog.models import load_model  # noqa: PLC0415
+
+    candidates = resolve_model(name.rstrip(".-")).candidates
+    return float(load_model(candidates[0]).total_parameters) if candidates else None
 
 
 def _takes_all(said: Said) -> bool:

@@ -28,6 +28,7 @@ from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.prose.model import Kind, Statement
+from advisor.prose.patterns import PARTS
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import factors, milliseconds
@@ -100,6 +101,11 @@ _CALLS = re.compile(
 )
 _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _SUM_GRACE = 1.25
+_PART_EACH = re.compile(
+    r"\beach (?:card|gpu|device|accelerator) (?:only |then )?(?:holds?|reads?|has|loads?|keeps?)"
+    r" (?:only |just )?(?:an?|one) (half|third|quarter|sixth|eighth|sixteenth)\b",
+    re.IGNORECASE,
+)
 _WAYS = re.compile(rf"\b({_NUMBER})[- ]way\b", re.IGNORECASE)
 _BY_COUNT = (
     r"\b1/n\b|an n-?th of|"
@@ -163,6 +169,7 @@ def _judge(said: Said) -> Wrong | None:
     if (
         "TP" not in statement.nearby
         and _row(statement) is None
+        and not said.has(_PART_EACH.pattern)
         and not said.has(rf"\b(?:{_NUMBER}) (?:{_THINGS}|of them)\b")
     ):
         return None
@@ -252,6 +259,8 @@ def _devices(said: Said) -> float | None:
         return int(after) / max(int(before), 1)
     if said.has(r"\b(?:second|another|additional) (?:gpu|card|accelerator|h100|a100)\b"):
         return 2.0
+    if part := _PART_EACH.search(text):
+        return PARTS[part[1].lower()]
     if way := _WAYS.search(text):
         return float(_COUNTS.get(way[1].lower()) or way[1])
     if said.has(rf"doubl\w+ the (?:number of )?(?:{_THINGS})|twice as many (?:{_THINGS})"):

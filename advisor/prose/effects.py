@@ -28,6 +28,7 @@ from advisor.prose.patterns import (
     FRACTION,
     KV_IGNORED,
     LESS_OF,
+    NOT_ALL,
     NOT_BEFORE,
     NOT_BYTES_BUT_MATH,
     NUMBER_ALONE,
@@ -37,6 +38,7 @@ from advisor.prose.patterns import (
     OF_THE_TIME,
     OFF_THE_TIME,
     OFTEN,
+    ONE_ROW,
     OTHER_SIDE,
     OVER_ALL,
     PARTS,
@@ -115,6 +117,8 @@ def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
         block.kind is not BlockKind.CELL
         and _TRIGGERS.isdisjoint(sentence.names)
         and not FIGURE.search(sentence.text)
+        and " as fast " not in sentence.text
+        and "HELP" not in sentence.names
     ):
         return []
     claims = _claims(sentence) if FIGURE.search(sentence.text) else []
@@ -231,11 +235,12 @@ def _is_said_bound(text: str, start: int, end: int) -> bool:
 def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     bound = next((tag for tag in clause.tags if tag.name == "BOUND_COMPUTE"), None)
-    wait = COMPUTE_WAIT.search(text)
-    skipped = ZEROS_SKIPPED.search(text)
+    about_math = bool(names & {"FLOPS", "PEAK", "MATMUL"})
+    wait = COMPUTE_WAIT.search(text) if about_math else None
+    skipped = ZEROS_SKIPPED.search(text) if "PRUNE" in names else None
     if skipped is not None:
         yield Effect(Kind.SAVING, clause.start + skipped.start(), clause.start + skipped.end())
-    decides = DECIDES.search(text)
+    decides = DECIDES.search(text) if names & {"ATTN", "ACTQ"} else None
     if decides is not None and names & {"TIME", "RATE", "DECODE"}:
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
     driver = NOT_BYTES_BUT_MATH.search(text) or (
@@ -371,17 +376,18 @@ def _saving(clause: Clause, text: str) -> Effect | None:
     pair = _near(clause.tags, "DOWN", ("BYTES",))
     if pair is not None:
         return Effect(Kind.SAVING, pair[0].start, max(pair[0].end, pair[1].end))
-    if SAME_BYTES.search(text):
-        return None
     read = next((tag for tag in clause.tags if tag.name == "BYTES"), None)
-    if read is not None and (FRACTION.search(text) or LESS_OF.search(text)):
+    if read is None or SAME_BYTES.search(text):
+        return None
+    if FRACTION.search(text) or LESS_OF.search(text):
         return Effect(Kind.SAVING, read.start, read.end)
     return None
 
 
 def _part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
-    off = OFF_THE_TIME.search(text)
+    kinds = {tag.name for tag in clause.tags}
+    off = OFF_THE_TIME.search(text) if "TIME" in kinds else None
     if off is not None and float(off[1]) < 100:
         start, end = clause.start + off.start(), clause.start + off.end()
         return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - float(off[1]) / 100.0))
@@ -394,9 +400,8 @@ def _part_of_time(clause: Clause, text: str) -> Effect | None:
     if share is not None and float(share[1]) > 0 and TAKES.search(text[: share.end()]):
         start, end = clause.start + share.start(), clause.start + share.end()
         return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
-    fallen = TO_A_PART.search(text)
-    kinds = {tag.name for tag in clause.tags}
-    if fallen is not None and "TIME" in kinds and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
+    fallen = TO_A_PART.search(text) if "TIME" in kinds else None
+    if fallen is not None and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
         start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
         return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])
     part = FRACTION.search(text)
@@ -446,9 +451,33 @@ def _worded(text: str, clause: Clause) -> Effect | None:
     pair = _near(tags, "UP", ("TIME",)) or _near(tags, "DOWN", ("RATE",))
     if pair is not None:
         return Effect(Kind.LOSS, pair[0].start, max(pair[0].end, pair[1].end))
+    helped = _helped(text, clause)
+    if helped is not None:
+        return helped
     pair = _near(tags, "UP", ("THROUGHPUT",))
     if pair is not None:
         return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
+    return None
+
+
+_HELPED: Final = 4
+"""Words between a word for help and what it helps."""
+
+
+def _helped(text: str, clause: Clause) -> Effect | None:
+    """Something helps decode, or products with one row."""
+    if NOT_ALL.search(text, clause.start, clause.end) is not None:
+        return None
+    if any(tag.name in {"PREFILL", "THROUGHPUT", "LARGE_BATCH"} for tag in clause.tags):
+        return None
+    for tag in (tag for tag in clause.tags if tag.name == "HELP"):
+        row = ONE_ROW.search(text, tag.end, min(clause.end, tag.end + 40))
+        near = [
+            other for other in clause.tags
+            if other.name in {"DECODE", "SINGLE"} and 0 <= other.first - tag.last <= _HELPED
+        ]  # fmt: skip
+        if row is not None or near:
+            return Effect(Kind.GAIN, tag.start, tag.end)
     return None
 
 

@@ -157,7 +157,9 @@ MARKS: Final = MappingProxyType(
             "reply, the reply, incremental decoding, causal decoding, one token, per output "
             "token, subsequent tokens, generation phase, generation stage, decode phase, decode "
             "stage, generation latency, decoding phase, output phase, completion speed, generates "
-            "text, writing text, text output"
+            "text, writing text, text output, "
+            "users (see|get|notice), users (will|should) (see|get|notice), users can (expect|look "
+            "forward)"
         ),
         "TOKENS": ("token, tokens, tokens s, tok s, tokens per second, t s"),
         "LLM": (

@@ -264,3 +264,12 @@ OFF_THE_TIME: Final = re.compile(
     r"{0,2}?(?:time|latency|tpot|itl)\b",
     re.IGNORECASE,
 )
+ONE_ROW: Final = re.compile(
+    r"\b(?:matrix[- ]vector|gemv|single[- ]row|M ?= ?1\b|batch[- ](?:1|one)\b)", re.IGNORECASE
+)
+NOT_ALL: Final = re.compile(
+    r"\b(?:(?<!or )not|rather than|instead of|only|hardly|little|less|unlike|if|when|while"
+    r"|where)\b",
+    re.IGNORECASE,
+)
+"""Words by which a clause restricts what it says."""
