@@ -57,6 +57,8 @@ _BY_KEYS: Final = (
                       "print-iter-log", "build-config", "moe-config", "use-cuda-graph",
                       "disable-overlap-scheduler", "trt-build-config", "torch-compile-config",
                       "enable-chunked-context", "quant-algo", "kv-cache-quant-algo", "qformat")),
+    ("deepspeed", ("replace-with-kernel-inject", "enable-cuda-graph", "mp-size",
+                   "replace-method", "injection-policy")),
     ("exllama", ("cache-mode", "draft-model-name", "gpu-split-auto")),
     ("localai", ("gpu-layers", "flash-attention", "f16")),
     ("llamacpp", ("n-gpu-layers", "cache-type-k", "flash-attn", "type-k", "ctx-size", "n-ctx")),

@@ -99,6 +99,8 @@ def is_tuning(root: MapNode) -> bool:
         return True
     if "compression_training" in entries or is_modelopt(entries) or _torchtune(entries):
         return True
+    if "base_model" in entries and any(True for _ in _quantizations(entries)):
+        return True
     return is_training(entries)
 
 
@@ -216,14 +218,20 @@ def _add_model(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> N
         return
 
 
+def _quantizations(
+    entries: Mapping[str, Entry],
+) -> Iterator[tuple[bool, dict[str, Entry], Entry]]:
+    """Axolotl's two blocks: whether the weights are stored so, its keys, and the width."""
+    for block, packed in (("qat", False), ("quantization", True)):
+        parts = by_name(entries[block].value) if block in entries else {}
+        width = parts.get("weight_dtype") or parts.get("weight_bits")
+        if width is not None and not is_nothing(width.value):
+            yield packed, parts, width
+
+
 def _add_quantization(setup: Setup, entries: Mapping[str, Entry], text: InnerText) -> None:
     """Axolotl's `qat` and `quantization`: int4 weights, simulated in training or made after it."""
-    for block, packed in (("qat", False), ("quantization", True)):
-        entry = entries.get(block)
-        parts = by_name(entry.value) if entry is not None else {}
-        width = parts.get("weight_dtype") or parts.get("weight_bits")
-        if entry is None or width is None or is_nothing(width.value):
-            continue
+    for packed, parts, width in _quantizations(entries):
         form = weight_format(text_of(width).replace("torch.", "")) or AUTO
         group = whole_of(text_of(parts.get("group_size")))
         if form in {"int4", "int8"} and group is not None:

@@ -193,6 +193,25 @@ def test_quantization_aware_training_is_simulated() -> None:
     assert verdicts(text) == [("quantize.weights.int4", Verdict.CONDITIONAL)]
 
 
+@pytest.mark.parametrize(
+    ("width", "kind"),
+    [("float8_e4m3fn", "quantize.weights.fp8"), ("nvfp4", "quantize.weights.fp4")],
+)
+def test_weights_that_axolotl_quantizes_without_a_training_run(width: str, kind: str) -> None:
+    text = f"base_model: meta-llama/Llama-3.2-3B\nquantization:\n  weight_dtype: {width}\n"
+    assert verdicts(text) == [(kind, Verdict.BANDWIDTH)]
+    assert verdicts(text.replace("base_model", "image")) != [(kind, Verdict.BANDWIDTH)]
+
+
+def test_an_inference_config_of_deepspeed() -> None:
+    text = (
+        '{"tensor_parallel": {"tp_size": 4}, "dtype": "fp16", "enable_cuda_graph": true,'
+        ' "replace_with_kernel_inject": true}'
+    )
+    kinds = {kind for kind, _ in verdicts(text, "x.json")}
+    assert kinds == {"tensor_parallel", "cuda_graph", "latency_overhead"}
+
+
 def test_a_student_takes_the_place_of_its_teacher() -> None:
     text = (
         "model:\n  _component_: torchtune.models.llama3_2.lora_llama3_2_1b\nepochs: 1\n"

@@ -25,6 +25,7 @@ WEIGHTS: Final[Mapping[str, str]] = MappingProxyType(
         "qqq": "int4", "autoround": "int4", "intel/autoround": "int4",
         "aqlm": "aqlm", "quip": "quip", "fp6": "fp6", "deepspeedfp": "fp6", "wf6af16": "fp6",
         "fp8": "fp8", "fp8e4m3": "fp8", "fp8e5m2": "fp8", "e4m3": "fp8", "fbgemmfp8": "fp8",
+        "float8": "fp8", "float8e4m3fn": "fp8", "float8e4m3": "fp8", "float8e5m2": "fp8",
         "ptpcfp8": "fp8-channel", "fp8perchannel": "fp8-channel", "w8a8fp8": "fp8-channel",
         "modeloptfp8": "fp8", "mxfp8": "mxfp8", "fp8blockwise": "fp8-block128",
         "blockwisefp8": "fp8-block128", "fp8block": "fp8-block128", "blockfp8": "fp8-block128",
