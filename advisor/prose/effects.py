@@ -287,7 +287,8 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
         yield Effect(Kind.AMOUNT, clause.start, clause.start + 1)
     if names & {"PEAK", "CAPACITY"} and (advice := ADVICE.search(text)) is not None:
         yield Effect(Kind.ADVICE, clause.start + advice.start(), clause.start + advice.end())
-    if (same := SAME_AS_SHORT.search(text)) is not None:
+    of_speed = names & {"RATE", "TIME", "DECODE", "TOKENS", "SINGLE", "LONG", "KV", "FASTER"}
+    if of_speed and (same := SAME_AS_SHORT.search(text)) is not None:
         yield Effect(Kind.KV_IGNORED, clause.start + same.start(), clause.start + same.end())
     over = OVER_ALL.search(text)
     if over is not None:
@@ -466,7 +467,8 @@ _HELPED: Final = 4
 
 def _helped(text: str, clause: Clause) -> Effect | None:
     """Something helps decode, or products with one row."""
-    if NOT_ALL.search(text, clause.start, clause.end) is not None:
+    kinds = {tag.name for tag in clause.tags}
+    if "HELP" not in kinds or NOT_ALL.search(text, clause.start, clause.end) is not None:
         return None
     if any(tag.name in {"PREFILL", "THROUGHPUT", "LARGE_BATCH"} for tag in clause.tags):
         return None
