@@ -152,7 +152,7 @@ def engine_hint(entries: Mapping[str, Entry]) -> tuple[str, Span] | None:
     """The engine that a mapping names by its image, command, or a field for it."""
     for key in ("image", "command", "args", "entrypoint", "backendFramework", "engine", "runtime",
                 "backend", "run", "modelFormat", "name", "framework", "inference_engine",
-                "defaults", "cmd", "url", "infer_backend", "loader"):  # fmt: skip
+                "defaults", "cmd", "url", "infer_backend", "loader", "model_engine"):  # fmt: skip
         entry = entries.get(key)
         if entry is None:
             continue

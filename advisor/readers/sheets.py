@@ -34,9 +34,11 @@ _IDEAS: Final = frozenset(
 _ROWS: Final = _IDEAS | {"options", "techniques", "experiments", "changes", "plan", "scenarios"}
 _TECHNIQUE: Final = (
     "technique", "optimization", "optimisation", "method", "lever", "idea", "change", "approach",
-    "kind", "type", "name", "title",
+    "kind", "type", "what", "name", "title",
 )  # fmt: skip
 """Keys whose value names a technique, the plainest first."""
+_BASELINE: Final = frozenset({"baseline", "base", "defaults", "setup", "deployment", "context"})
+"""Blocks around the rows that hold for each of them."""
 _CLAIM: Final = (
     r"(?:claim(?:ed|s)?|expect(?:ed|s)?|estimated|projected|predicted|promised|anticipated)"
     r"(?:-[\w-]+)?"
@@ -59,9 +61,12 @@ def is_sheet(root: Node) -> bool:
 def read_sheet(root: Node, text: InnerText, source: Source) -> Iterator[Proposal]:
     """Each row as a proposal of one lever."""
     around = _parts(root)
+    for name in _BASELINE & around.keys():
+        around = {**_parts(around[name].value), **around}
     for row in _rows(root):
-        parts = {**around, **_parts(row)}
-        setting, entry = _lever(parts, _own(row, text))
+        said = {**_inner(row), **_parts(row)}
+        parts = {**around, **said}
+        setting, entry = _lever(said, parts, _own(row, text))
         if setting is None or entry is None:
             continue
         setup = Setup(title=_text(parts.get("name") or parts.get("title") or parts.get("id")))
@@ -110,6 +115,9 @@ def _technique(parts: _Parts) -> tuple[_Meaning, Entry] | None:
         meaning = _meaning(_text(parts.get(name)))
         if meaning is not None:
             return meaning, parts[name]
+    for name, entry in parts.items():
+        if isinstance(entry.value, MapNode) and (meaning := _meaning(name)) is not None:
+            return meaning, entry
     if _share(parts) is not None and "sparsity" in parts:
         return _prune("unstructured"), parts["sparsity"]
     if whole_of(_value(parts, "bits")) is not None:
@@ -123,6 +131,16 @@ def _parts(node: Node) -> dict[str, Entry]:
     return {kebab(entry.key.text): entry for entry in node.entries}
 
 
+def _inner(row: MapNode) -> dict[str, Entry]:
+    """What blocks of a row say: {pruning: {pattern: ..., sparsity: 0.6}}."""
+    return {
+        name: entry
+        for block in row.entries
+        if _meaning(block.key.text) is not None
+        for name, entry in _parts(block.value).items()
+    }
+
+
 def _own(row: MapNode, text: InnerText) -> frozenset[str]:
     """Keys that a row has itself: what an alias brings in stands at the alias."""
     return frozenset(
@@ -132,12 +150,12 @@ def _own(row: MapNode, text: InnerText) -> frozenset[str]:
     )
 
 
-def _lever(parts: _Parts, own: frozenset[str]) -> tuple[Setting | None, Entry | None]:
-    """The lever of a row, and the entry that names it."""
-    found = _technique(parts)
+def _lever(said: _Parts, parts: _Parts, own: frozenset[str]) -> tuple[Setting | None, Entry | None]:
+    """The lever that a row says, with what stands around it, and the entry that names it."""
+    found = _technique(said)
     if found is not None:
         meaning, named = found
-        return meaning(kebab(_text(named)), parts), named
+        return meaning(kebab(_text(named) or named.key.text), parts), named
     sizes = (parts[name] for name in _BATCH if name in own)
     entry = next((one for one in sizes if (whole_of(_text(one)) or 0) > 1), None)
     return (None, None) if entry is None else (_batch("", parts), entry)
@@ -288,10 +306,10 @@ _MEANINGS: Final[tuple[tuple[str, _Meaning], ...]] = (
     (r"(?:layer|block|depth).*(?:prun|drop|remov)|prun.*layer|short-?gpt", _prune("layers")),
     (r"head.*prun|prun.*head", _prune("heads")),
     (r"expert.*(?:prun|drop)|prun.*expert|reap", _prune("experts")),
-    (r"semi-?struct|2[-:]?(?:of-?)?4|n-?m-spars", _prune("2:4")),
+    (r"semi-?struct|2[-:]?(?:of-?)?4|^n[-:]m(?:$|-)", _prune("2:4")),
     (r"(?:^|-)(?:width|channel|neuron)|^structured-(?:prun|spars)|slice-?gpt",
      _prune("channels")),
-    (r"prun|sparsi|wanda|sparse-?gpt|magnitude|lottery", _prune("unstructured")),
+    (r"prun|sparsi|unstructured|wanda|sparse-?gpt|magnitude|lottery", _prune("unstructured")),
     (r"quant|(?:^|-)(?:u?int|fp|nf|mxfp|nvfp)-?[2-8](?:$|-)|awq|gptq|(?:^|-)w[2-8]-?a\d",
      _weights),
     (r"specul|eagle|medusa|draft|(?:^|-)mtp(?:$|-)|lookahead|n-?gram", _speculate),

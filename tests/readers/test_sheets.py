@@ -91,6 +91,7 @@ def test_what_stands_around_the_rows_holds_for_each() -> None:
         ("{technique: magnitude_pruning, sparsity: 0.5, storage: dense}", "prune.unstructured"),
         ("{technique: unstructured_pruning, sparsity: 0.5}", "prune.unstructured"),
         ("{technique: semi_structured_sparsity}", "prune.2:4"),
+        ("{technique: N:M sparsity}", "prune.2:4"),
         ("{optimization: structured pruning, amount: 30%}", "prune.channels"),
         ("{lever: attention head pruning, ratio: 0.25}", "prune.heads"),
         ("{method: fp8}", "quantize.weights.fp8"),
@@ -116,6 +117,8 @@ def test_techniques_by_the_words_of_the_field(row: str, kind: str) -> None:
          [("prune.2:4", "1.8x speedup")]),
         ("changes:\n- name: zero half of the weights\n  sparsity: 0.5\n  expected: 2x faster\n",
          [("prune.unstructured", "2x faster")]),
+        (("baseline: {model: Qwen/Qwen2.5-7B}\nexperiments:\n- {id: P2, expected_speedup: 2,"
+         " pruning: {type: magnitude, sparsity: 0.6}}\n"), [("prune.unstructured", "2x speedup")]),
         ("plan:\n- {name: smaller weights, bits: 4, expected_gain: 3x}\n",
          [("quantize.weights.int4", "3x")]),
         (("proposals:\n  a: {method: head pruning, expected_gain: 1.3x}\n"
@@ -143,3 +146,28 @@ def test_rows_by_name_one_idea_alone_and_numbers_that_name_the_technique(
 )
 def test_rows_that_propose_nothing_are_left_alone(text: str) -> None:
     assert proposals(text) == ()
+
+
+def test_a_title_around_the_rows_names_none_of_their_techniques() -> None:
+    text = "title: after quantization\nideas:\n- {batch_size: 8, expected_speedup: 2}\n"
+    assert [kind for kind, _ in verdicts(text)] == ["batching"]
+
+
+def test_blocks_of_a_row_and_a_baseline_beside_the_rows() -> None:
+    text = (
+        "baseline: {model: Qwen/Qwen2.5-7B, gpu: A100-80GB}\nexperiments:\n"
+        "- {id: P2, pruning: {type: unstructured, sparsity: 0.6}, expected_speedup: 2}\n"
+    )
+    (proposal,) = proposals(text)
+    assert proposal.model is not None
+    assert proposal.model.value == "Qwen/Qwen2.5-7B"
+    (lever,) = proposal.levers
+    assert lever.lever.machine_kind == "prune.unstructured"
+    assert getattr(lever.lever, "sparsity", None) == 0.6
+
+
+def test_a_model_by_the_engine_and_the_width_of_its_files() -> None:
+    text = (
+        "model_name: qwen2.5-instruct\nmodel_engine: vllm\nmodel_format: gptq\nquantization: Int4\n"
+    )
+    assert verdicts(text) == [("quantize.weights.int4", Verdict.BANDWIDTH)]
