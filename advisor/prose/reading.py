@@ -13,8 +13,9 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from advisor.prose.blocks import Block, BlockKind, Page
-from advisor.prose.effects import Effect, effects_of
+from advisor.prose.effects import effects_of
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
+from advisor.prose.gains import Effect
 from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status

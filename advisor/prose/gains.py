@@ -1,0 +1,242 @@
+"""Gains and losses of speed by their wording: figures with a sign, parts of a time, verbs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.model import Kind
+from advisor.prose.patterns import (
+    AS_FAST,
+    BARE_FACTOR,
+    BASE_ROW,
+    BECOMES,
+    FACTOR_OF,
+    FRACTION,
+    LESS_OF,
+    NOT_ALL,
+    NUMBER_ALONE,
+    NUMBER_WORDS,
+    OF_THE_TIME,
+    OFF_THE_TIME,
+    ONE_ROW,
+    PARTS,
+    PER_TOKEN_COLUMN,
+    PERCENT_OF_TIME,
+    SAME_BYTES,
+    SIGNED_PERCENT,
+    TAKES,
+    TIMES,
+    TO_A_PART,
+    VERBS,
+)
+from advisor.prose.sentences import Clause, Sentence
+from advisor.prose.tagging import Tag
+
+_REACH: Final = 9
+"""Words between a change and the metric that it changes."""
+
+
+LARGEST_FACTOR: Final = 500.0
+"""Beyond it a number with an x is the name of a part: 7950X."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What happens to speed in a clause."""
+
+    kind: Kind
+    start: int
+    """Offset in the block of the words that say it."""
+    end: int
+    speedup: float | None = None
+    tpot_ms: float | None = None
+    is_aggregate: bool = False
+    is_single: bool = False
+    is_prefill: bool = False
+    metric: int | None = None
+    """Where the metric stands, if it stands before the change."""
+
+
+def bare_cell(block: Block, clause: Clause) -> Effect | None:
+    """A number in a column of rates or times, against the first row where that is a baseline."""
+    if block.kind is not BlockKind.CELL or not block.row:
+        return None
+    match = NUMBER_ALONE.fullmatch(block.text)
+    if match is None:
+        return None
+    column = block.column.lower()
+    value = float(match[1].replace(",", ""))
+    is_rate = re.search(r"tok(?:en)?s?\s?(?:/|per )\s?s", column) is not None
+    is_time = (
+        re.search(r"\bms\b", column) is not None and PER_TOKEN_COLUMN.search(column) is not None
+    )
+    if value <= 0 or not (is_rate or is_time):
+        return None
+    tpot = 1e3 / value if is_rate else value
+    index = block.columns.index(block.column) if block.column in block.columns else 0
+    first = NUMBER_ALONE.fullmatch(block.above[index]) if index < len(block.above) else None
+    speedup = None
+    if first is not None and BASE_ROW.search(block.above[0]):
+        base = float(first[1].replace(",", ""))
+        if base > 0:
+            speedup = value / base if is_rate else base / value
+    kind = Kind.GAIN if speedup is not None and speedup > 1.02 else Kind.FIGURE
+    aggregate = re.search(r"aggregate|total|overall|throughput|all ", column) is not None
+    return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
+
+
+def signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
+    """A change with a sign beside its metric: "-37% ms/token", "TPOT: -25%", a cell "2.0x"."""
+    text = block.text[clause.start : clause.end]
+    names = {tag.name for tag in sentence.tags}
+    if block.kind is BlockKind.CELL:
+        from advisor.prose.lexicon import terms  # noqa: PLC0415 - cells only
+        from advisor.prose.tagging import names as names_of  # noqa: PLC0415
+        from advisor.prose.tagging import tags_of, words_of  # noqa: PLC0415
+
+        names |= names_of(tags_of(block.column, words_of(block.column), terms()))
+        factor = BARE_FACTOR.match(text)
+        if (
+            factor is not None
+            and float(factor[1]) > 1.02
+            and names & {"FASTER", "TIME", "RATE", "DECODE", "UP"}
+        ):
+            start = clause.start + factor.start(1)
+            return Effect(Kind.GAIN, start, clause.start + factor.end(), float(factor[1]))
+    match = SIGNED_PERCENT.search(text)
+    if match is None or not names & {"TIME", "RATE"}:
+        return None
+    part = float(match[2]) / 100.0
+    down = match[1] != "+"
+    start, end = clause.start + match.start(), clause.start + match.end()
+    if "TIME" in names and down and part < 1.0:
+        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - part))
+    if "RATE" in names and "TIME" not in names and not down:
+        return Effect(Kind.GAIN, start, end, 1.0 + part)
+    return None
+
+
+def saving(clause: Clause, text: str) -> Effect | None:
+    """Fewer bytes, said as such: "removes 40% of the weight traffic", "has to fetch half of"."""
+    pair = _near(clause.tags, "DOWN", ("BYTES",))
+    if pair is not None:
+        return Effect(Kind.SAVING, pair[0].start, max(pair[0].end, pair[1].end))
+    read = next((tag for tag in clause.tags if tag.name == "BYTES"), None)
+    if read is None or SAME_BYTES.search(text):
+        return None
+    if FRACTION.search(text) or LESS_OF.search(text):
+        return Effect(Kind.SAVING, read.start, read.end)
+    return None
+
+
+def part_of_time(clause: Clause, text: str) -> Effect | None:
+    """An eighth of the latency, half the time, 25% of the time."""
+    kinds = {tag.name for tag in clause.tags}
+    off = OFF_THE_TIME.search(text) if "TIME" in kinds else None
+    if off is not None and float(off[1]) < 100:
+        start, end = clause.start + off.start(), clause.start + off.end()
+        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - float(off[1]) / 100.0))
+    changed = BECOMES.search(text)
+    if changed is not None and float(changed[2]) > 0:
+        factor = float(changed[1]) / float(changed[2])
+        kind = Kind.GAIN if factor > 1 else Kind.LOSS
+        return Effect(kind, clause.start + changed.start(), clause.start + changed.end(), factor)
+    share = PERCENT_OF_TIME.search(text)
+    if share is not None and float(share[1]) > 0 and TAKES.search(text[: share.end()]):
+        start, end = clause.start + share.start(), clause.start + share.end()
+        return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
+    fallen = TO_A_PART.search(text) if "TIME" in kinds else None
+    if fallen is not None and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
+        start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
+        return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])
+    part = FRACTION.search(text)
+    if part is None or SAME_BYTES.search(text):
+        return None
+    start = clause.start + part.start("part")
+    for tag in clause.tags:
+        if tag.name in {"TIME", "DECODE"} and 0 <= tag.start - start <= 48:
+            return Effect(Kind.GAIN, start, tag.end, PARTS[part["part"].lower()])
+    if OF_THE_TIME.match(text, part.end()):
+        return Effect(Kind.GAIN, start, start + 4, PARTS[part["part"].lower()])
+    return None
+
+
+def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
+    """Eight times the decode speed; the same 2x applies to the latency."""
+    fast = AS_FAST.search(text)
+    if fast is not None and "SLOWER" not in names:
+        word = (fast["times"] or "two").lower()
+        factor = NUMBER_WORDS.get(word) or float(word)
+        if 1.02 < factor <= LARGEST_FACTOR:
+            return Effect(Kind.GAIN, clause.start + fast.start(), clause.start + fast.end(), factor)
+    match = TIMES.search(text) or FACTOR_OF.search(text)
+    if match is None or not names & {"RATE", "TIME", "FASTER"}:
+        return None
+    times = match["times"].lower()
+    factor = NUMBER_WORDS.get(times) or float(times)
+    if factor <= 1.02 or factor > LARGEST_FACTOR or "SLOWER" in names:
+        return None
+    return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
+
+
+def worded_gain(text: str, clause: Clause) -> Effect | None:
+    """An effect without a figure: "faster", "lower latency", "raises tokens/s"."""
+    tags = clause.tags
+    slower = next((tag for tag in tags if tag.name == "SLOWER"), None)
+    faster = next((tag for tag in tags if tag.name == "FASTER"), None)
+    if faster is not None:
+        return Effect(Kind.GAIN, faster.start, faster.end)
+    if slower is not None:
+        return Effect(Kind.LOSS, slower.start, slower.end)
+    pair = _near(tags, "DOWN", ("TIME",)) or _near(tags, "UP", ("RATE",))
+    if pair is not None:
+        factor = VERBS.get(text[pair[0].start : pair[0].start + 4].lower())
+        end = max(pair[0].end, pair[1].end)
+        return Effect(Kind.GAIN, pair[0].start, end, factor, metric=pair[1].start)
+    pair = _near(tags, "UP", ("TIME",)) or _near(tags, "DOWN", ("RATE",))
+    if pair is not None:
+        return Effect(Kind.LOSS, pair[0].start, max(pair[0].end, pair[1].end))
+    helped = _helped(text, clause)
+    if helped is not None:
+        return helped
+    pair = _near(tags, "UP", ("THROUGHPUT",))
+    if pair is not None:
+        return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
+    return None
+
+
+_HELPED: Final = 4
+"""Words between a word for help and what it helps."""
+
+
+def _helped(text: str, clause: Clause) -> Effect | None:
+    """Something helps decode, or products with one row."""
+    kinds = {tag.name for tag in clause.tags}
+    if "HELP" not in kinds or NOT_ALL.search(text, clause.start, clause.end) is not None:
+        return None
+    if any(tag.name in {"PREFILL", "THROUGHPUT", "LARGE_BATCH"} for tag in clause.tags):
+        return None
+    for tag in (tag for tag in clause.tags if tag.name == "HELP"):
+        row = ONE_ROW.search(text, tag.end, min(clause.end, tag.end + 40))
+        near = [
+            other for other in clause.tags
+            if other.name in {"DECODE", "SINGLE"} and 0 <= other.first - tag.last <= _HELPED
+        ]  # fmt: skip
+        if row is not None or near:
+            return Effect(Kind.GAIN, tag.start, tag.end)
+    return None
+
+
+def _near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag, Tag] | None:
+    """A change and a metric within reach of each other."""
+    changes = [tag for tag in tags if tag.name == change]
+    for metric in (tag for tag in tags if tag.name in metrics):
+        for tag in changes:
+            gap = metric.first - tag.last if metric.first >= tag.last else tag.first - metric.last
+            if gap <= _REACH:
+                return tag, metric
+    return None
