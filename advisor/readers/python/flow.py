@@ -314,11 +314,15 @@ class Flow(Declared):
     def _class(self, node: ast.ClassDef) -> None:
         instance = Mapping(node, {}, is_namespace=True)
         local = Local(node, tuple(self._scopes), instance)
+        for decorator in node.decorator_list:
+            self._decorated(decorator)
         self._scopes[-1][node.name] = local
         instance.entries.update(self.fields_of(node))
         scope: dict[str, Value] = {}
         for item in node.body:
             if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                for decorator in item.decorator_list:
+                    self._decorated(decorator)
                 method = Local(item, (*self._scopes, scope), instance)
                 instance.entries.setdefault(item.name, (item, method))
                 self._waiting.append(method)

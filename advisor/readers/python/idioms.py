@@ -38,7 +38,8 @@ def idioms(
     yield from Scope(tree.body, constants).found()
     for node in known.functions:
         end = node.end_lineno or node.lineno
-        start, stop = source.offset(node.lineno, 1), source.offset(end + 1, 1)
+        start = source.offset(node.lineno, 1)
+        stop = source.offset(end, 1) + len(source.line(end))
         if _works_by_hand(source.text, start, stop):
             yield from Scope(node.body, {**constants, **_defaults(node)}).found()
 

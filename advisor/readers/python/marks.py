@@ -24,24 +24,34 @@ _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
     {
         "from_pretrained": re.compile(
             rb"quantization_config|load_in_|attn_implementation|tp_plan|offload_folder|max_memory"
-            rb"|device_map|use_flash_attention|GPTQ|AWQ|[Aa]wq|gptq|int[48]|[48]-?bits?\b|[Ff][Pp]8"
+            rb"|device_map|use_flash_attention|GPTQ|AWQ|[Aa]wq|gptq|int[48]|[48]-?bits?\b|[Ff][Pp]8|MedusaModel|EaModel"
         ),
         "generate": re.compile(
             rb"assistant_model\s*=|prompt_lookup\w*\s*=|cache_implementation\s*=\s*[\"']"
             rb"|use_cache\s*=\s*False|assistant_early_exit|kv_bits|past_key_values\s*=\s*copy"
         ),
         "pipeline": re.compile(rb"batch_size|quantization|load_in_|attn_impl|torch_dtype"),
-        "compile": re.compile(rb"torch\.compile|import compile|mx\.compile"),
+        "compile": re.compile(
+            rb"torch\.compile|import compile|mx\.compile|torch_tensorrt\.compile"
+        ),
         "scaled_dot_product_attention": re.compile(rb"from_pretrained"),
-        "convert": re.compile(rb"quantization\s*=|quantization\.convert|import convert\b|q_bits"),
+        "convert": re.compile(
+            rb"quantization\s*=|quantization\.convert|import convert\b|q_bits"
+            rb"|mt(?:d|sp)\.convert|(?:distill|speculative)\.convert"
+        ),
         "apply": re.compile(rb"prune\.\w+\.apply"),
-        "quantize": re.compile(rb"quant_config|quantize_config|weights\s*=|mtq\.|bits\s*="),
+        "quantize": re.compile(
+            rb"quant_config|quantize_config|weights\s*=|mtq\.|bits\s*=|\.quantize\(\s*[\"']"
+        ),
         "load": re.compile(rb"(?i:int[48]|[48]-?bits?\b|fp8|awq|gptq)"),
         "run": re.compile(rb"[\"']passes[\"']"),
         "prune": re.compile(rb"mtp\.prune|mcore_minitron|fastnas|gradnas|ratio\s*="),
         "Model": re.compile(rb"NUM_SHARD|QUANTIZE|SM_NUM_GPUS"),
         "to_sparse": re.compile(rb"\.to_sparse\("),
         "configure": re.compile(rb"perchannel\s*="),
+        "deployment": re.compile(rb"num_replicas\s*="),
+        "update": re.compile(rb"_KV_CFG"),
+        "distribute": re.compile(rb"generate_strategy|bnb\."),
         "load_tp": re.compile(rb"\.load_tp\("),
     }
 )
@@ -82,6 +92,7 @@ _BY_NAME: Final = tuple(
         rb"student\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"draft\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"assistant\w*\s*=[^\n]*(?:load|from_pretrained|build)",
+        rb"config\.use_cache\s*=\s*False",
         rb"sliding_window\s*=\s*\d",
         rb"num_hidden_layers\s*=\s*\d",
     )

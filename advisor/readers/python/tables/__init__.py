@@ -21,6 +21,7 @@ MODULES: Final = (
     "toolkits",
     "engines",
     "pruners",
+    "frameworks",
 )
 
 

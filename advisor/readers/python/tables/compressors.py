@@ -67,6 +67,14 @@ def _constant(value: Value) -> str:
     return name if isinstance(name, str) else ""
 
 
+def _with_cache(call: Call) -> Iterator[Found]:
+    """A config that takes in one of the constants for the cache: `cfg.update(mtq.FP8_KV_CFG)`."""
+    for value in call.made.args:
+        _, cache = _modelopt(_constant(value).partition("[")[0])
+        if cache:
+            yield call.found(Setting("quantize", {"kv_cache": cache}))
+
+
 def _mtq_auto(call: Call) -> Iterator[Found]:
     yield call.found(Setting("quantize", {"weights": MIXED}))
 
@@ -180,6 +188,8 @@ CALLS: Final[Rows] = MappingProxyType(
         "modelopt:mtq.quantize": _mtq,
         "modelopt:quantization.quantize": _mtq,
         "modelopt:auto_quantize": _mtq_auto,
+        "modelopt:update": _with_cache,
+        "modelopt:update_quant_cfg_with_kv_cache_quant": _with_cache,
         "modelopt:sparsity.sparsify": pruned("2:4", storage=None),
         "modelopt:sparsify": pruned("2:4", storage=None),
         "modelopt:prune.prune": _mtp,

@@ -174,6 +174,11 @@ def _fused(call: Call) -> Iterator[Found]:
 
 def _quant_config_argument(call: Call) -> Iterator[Found]:
     """`model.quantize(tokenizer, quant_config={"w_bit": 4, "q_group_size": 128})`."""
+    word = call.plain("mode", position=0)
+    if isinstance(word, str) and word in {"int8", "int4", "float8", "gptq"}:  # Keras
+        form = {"float8": "fp8", "gptq": "int4"}.get(word, word)
+        yield call.found(Setting("quantize", {"weights": form}), "mode")
+        return
     inner = usual(call.value("quant_config", "quantize_config", position=1) or call.made)
     if isinstance(inner, Mapping) and inner.entries:
         made = type(call.made)(inner.node, "", [], dict(inner.entries))

@@ -17,6 +17,16 @@ from advisor.readers.python.values import Made, Value, text_of, usual
 _REMOVED: Final = pruned("channels", "pruning_ratio", "ch_sparsity", storage="removed")
 
 
+def _pruner(call: Call) -> Iterator[Found]:
+    """Torch-Pruning's pruners: channels, and heads where a switch says so."""
+    yield from _REMOVED(call)
+    if call.plain("prune_num_heads") is True or call.has("head_pruning_ratio"):
+        share = call.plain("head_pruning_ratio", "pruning_ratio", "ch_sparsity")
+        amount = share if isinstance(share, float) and 0 < share < 1 else "unknown"
+        fields = {"pattern": "heads", "storage": "removed", "sparsity": amount}
+        yield call.found(Setting("prune", fields), "prune_num_heads", "head_pruning_ratio")
+
+
 def _nni(pattern: str) -> Rule:
     """NNI's pruners mask; only ModelSpeedup takes out."""
 
@@ -129,7 +139,7 @@ _PRESSES: Final = (
 CALLS: Final[Rows] = MappingProxyType(
     {
         **{
-            f"torch_pruning:{name}": _REMOVED
+            f"torch_pruning:{name}": _pruner
             for name in ("MetaPruner", "MagnitudePruner", "BNScalePruner", "GroupNormPruner",
                          "BasePruner", "GrowingRegPruner", "GroupTaylorPruner", "TaylorPruner",
                          "HessianPruner", "RandomPruner")

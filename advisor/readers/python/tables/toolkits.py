@@ -198,6 +198,29 @@ def _mlx_generate(call: Call) -> Iterator[Found]:
         yield call.found(Setting("prune", fields), "max_kv_size")
 
 
+def _rotating(call: Call) -> Iterator[Found]:
+    """A cache of the last tokens: RotatingKVCache(max_size=512)."""
+    kept = whole_of(call.plain("max_size", "max_kv_size"))
+    if kept:
+        setting = Setting("prune", {"pattern": "kv_tokens", "kept": kept})
+        yield call.found(setting, "max_size", "max_kv_size")
+
+
+def _mlx_cache(call: Call) -> Iterator[Found]:
+    """QuantizedKVCache(group_size=64, bits=8)."""
+    bits = whole_of(call.plain("bits", position=1))
+    yield call.found(Setting("quantize", {"kv_cache": f"int{bits or 8}"}), "bits")
+
+
+def _level(call: Call) -> Iterator[Found]:
+    """Optimum's OptimizationConfig: fused operators from level 1 on; half precision beside."""
+    level = whole_of(call.plain("optimization_level", position=0))
+    if level is None or level > 0:
+        yield call.found(Setting("fuse", {"mode": "graph"}), "optimization_level")
+    if call.plain("fp16") is True:
+        yield call.found(Setting("quantize", {"weights": "fp16"}), "fp16")
+
+
 # CTranslate2
 
 
@@ -235,6 +258,11 @@ CALLS: Final[Rows] = MappingProxyType(
         "onnxruntime:RTNWeightOnlyQuantConfig": by_bits(4, group=128),
         "onnxruntime:GPTQWeightOnlyQuantConfig": by_bits(4, group=128),
         "onnxruntime:convert_float_to_float16": quantized("fp16"),
+        ".convert_float_to_float16": quantized("fp16"),
+        "optimum:OptimizationConfig": _level,
+        "optimum:AutoOptimizationConfig.O1": sets("fuse", mode="graph"),
+        "optimum:AutoOptimizationConfig.O2": sets("fuse", mode="graph"),
+        "optimum:AutoOptimizationConfig.O3": sets("fuse", mode="graph"),
         "onnxconverter_common:convert_float_to_float16": quantized("fp16"),
         "onnxruntime_genai:create_model": _genai,
         "optimum:AutoQuantizationConfig.avx512_vnni": _INT8,
@@ -271,6 +299,10 @@ CALLS: Final[Rows] = MappingProxyType(
         "mlx_lm:generate": _mlx_generate,
         "mlx_lm:stream_generate": _mlx_generate,
         "mlx_vlm:load": model_fact("path_or_hf_repo"),
+        "mlx_lm:RotatingKVCache": _rotating,
+        "mlx_lm:make_prompt_cache": _rotating,
+        "mlx_lm:QuantizedKVCache": _mlx_cache,
+        "mlx_lm:load_prompt_cache": sets("prefix_cache"),
         "mlx:quantize": every(by_bits(4, group=64, symmetric=False)),
         "mlx:QuantizedLinear.from_linear": by_bits(4, group=64, symmetric=False),
         "mlx:compile": sets("compile"),
