@@ -319,9 +319,21 @@ def verdict_of(lever: Lever, before: Step, after: Step, condition: str | None) -
         case Nature.BYTES | Nature.TOKENS:
             if condition is not None:
                 return Verdict.CONDITIONAL
+            if _rests_on_assumed_tokens(lever, after):
+                return Verdict.BANDWIDTH
             if slower:
                 return Verdict.REGRESSION
             return Verdict.BANDWIDTH if fewer else Verdict.FLOP_ONLY
+
+
+def _rests_on_assumed_tokens(lever: Lever, after: Step) -> bool:
+    """Whether nobody said how many drafts are kept: the time then is no ground for a verdict."""
+    speculation = after.deployment.speculation
+    return (
+        lever.acts_on is Nature.TOKENS
+        and speculation is not None
+        and speculation.tokens_per_pass is None
+    )
 
 
 def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
