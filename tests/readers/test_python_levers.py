@@ -138,6 +138,23 @@ VLLM = "from vllm import LLM\n"
             {"tensor_parallel"}, id="typer option",
         ),
         pytest.param(
+            'def make(**kw):\n    kw.setdefault("quantization", "fp8")\n    LLM("m", **kw)',
+            {"quantize.weights.fp8"}, id="default set in keyword arguments",
+        ),
+        pytest.param(
+            'def make(model, **kw):\n    LLM(model, **kw)\nmake("m", quantization="awq")',
+            {"quantize.weights.int4"}, id="keyword argument handed on",
+        ),
+        pytest.param(
+            'runs = {"a": dict(tensor_parallel_size=2)}\nfor _, kw in runs.items():\n'
+            '    LLM("m", **kw)',
+            {"tensor_parallel"}, id="loop over a dict of dicts",
+        ),
+        pytest.param(
+            "import json\nkw = json.loads('{\"quantization\": \"fp8\"}')\nLLM('m', **kw)",
+            {"quantize.weights.fp8"}, id="text of JSON",
+        ),
+        pytest.param(
             "from functools import partial\nmake = partial(LLM, enforce_eager=True)",
             {"cuda_graph.off"}, id="partial",
         ),

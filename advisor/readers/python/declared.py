@@ -114,9 +114,19 @@ class Declared(Expressions):
             if not isinstance(key, str | int) and receiver.entries:
                 return Either(made.node, [(item, "") for _, item in receiver.entries.values()])
             return fallback
+        elif method in {".items", ".values", ".keys"} and not receiver.is_namespace:
+            return self._listed(receiver, method, made)
         elif method == ".copy":
             return Mapping(receiver.node, dict(receiver.entries), receiver.is_namespace)
         return None
+
+    @staticmethod
+    def _listed(receiver: Mapping, method: str, made: Made) -> Value:
+        """What a loop over a dict runs through."""
+        pairs = [(Literal(made.node, key), value) for key, (_, value) in receiver.entries.items()]
+        if method == ".items":
+            return Sequence(made.node, [Sequence(made.node, [*pair]) for pair in pairs])
+        return Sequence(made.node, [key if method == ".keys" else value for key, value in pairs])
 
     @staticmethod
     def _add_argument(parser: Mapping, made: Made) -> None:

@@ -385,6 +385,8 @@ class Expressions:
             return made.args[1] if len(made.args) > 1 else Literal(made.node, None)
         if bare == "json.dumps" and made.args:
             return self._dumped(made)
+        if bare == "json.loads" and made.args and (text := text_of(made.args[0])) is not None:
+            return self._loaded(made, text)
         if bare.endswith((".hf_hub_download", ".snapshot_download")):
             return self._downloaded(made)
         if bare == "shlex.split" and made.args:
@@ -404,6 +406,24 @@ class Expressions:
             return Literal(usual(made.args[0]).node, json.dumps(data))
         except (TypeError, ValueError):
             return Value(made.node)
+
+    def _loaded(self, made: Made, text: str) -> Value:
+        """A literal text read as JSON."""
+        try:
+            return self._as_value(made.args[0].node, json.loads(text))
+        except (ValueError, RecursionError):
+            return Value(made.node)
+
+    def _as_value(self, node: ast.AST, data: object) -> Value:
+        """Plain data as a value, all of it at one place."""
+        if isinstance(data, dict):
+            return Mapping(
+                node, {str(key): (node, self._as_value(node, item)) for key, item in data.items()}
+            )
+        if isinstance(data, list):
+            return Sequence(node, [self._as_value(node, item) for item in data[:MAX_ITEMS]])
+        known = isinstance(data, str | bool | int | float) or data is None
+        return Literal(node, data) if known else Value(node)  # type: ignore[arg-type]
 
     def _downloaded(self, made: Made) -> Value:
         """A downloaded file or folder stands for its name on the hub."""

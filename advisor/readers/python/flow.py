@@ -24,6 +24,7 @@ from advisor.readers.python.values import (
     Sequence,
     Symbol,
     Value,
+    alternatives,
     dotted,
     plain,
     truth,
@@ -339,11 +340,16 @@ class Flow(Declared):
                 self.seen.names[id(made.node)] = target.id
             self._scopes[-1][target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
-            inner = usual(value)
-            items = inner.items if isinstance(inner, Sequence) else []
+            options = [(usual(option), words) for option, words in alternatives(value)]
+            rows = [
+                (option.items, words)
+                for option, words in options
+                if isinstance(option, Sequence) and len(option.items) == len(target.elts)
+            ]
             for index, item in enumerate(target.elts):
-                part = items[index] if len(items) == len(target.elts) else Member(item, value, "[]")
-                self._assign(item, part, node)
+                parts = [(items[index], words) for items, words in rows]
+                part = parts[0][0] if len(parts) == 1 else Either(item, parts)
+                self._assign(item, part if parts else Member(item, value, "[]"), node)
         elif isinstance(target, ast.Starred):
             self._assign(target.value, Value(target), node)
         elif isinstance(target, ast.Attribute):

@@ -71,8 +71,12 @@ BY_HAND: Final = (
     r"\.h\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
     r"blocks?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
     r"experts\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+    r"experts\s=[^\n]*experts\[",
     r"del [^\n]{1,60}(?:layers?|\.h|blocks)\[",
+    r"layers?\s=[^\n]*ModuleList\(\w+\)",
     r"layers?\.pop\(",
+    r"cat\(\[[^\n]{1,60}\[:, :, ",
+    r"round\(\)[^\n]{0,30}int8",
     r"past_key_values\s*=[^\n]*\[[^\n]*-",
     r"k_proj\.weight",
     r"register_buffer\([^\n]*round\(",
@@ -92,6 +96,7 @@ _BY_NAME: Final = tuple(
         rb"student\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"draft\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"assistant\w*\s*=[^\n]*(?:load|from_pretrained|build)",
+        rb"specul\w*\([^\n]*(?:draft|assistant|small)",
         rb"config\.use_cache\s*=\s*False",
         rb"sliding_window\s*=\s*\d",
         rb"num_hidden_layers\s*=\s*\d",
@@ -103,7 +108,7 @@ _COMMANDS: Final = re.compile(
     rb"vllm[\"', ]+serve|-m[\"', ]+vllm\.|entrypoints\.(?:openai\.)?api_server"
     rb"|sglang\.launch_server|trtllm-(?:serve|build|llmapi)"
     rb"|text-generation-(?:launcher|inference)|llama-(?:server|cli|bench|quantize)"
-    rb"|lmdeploy[\"', ]+serve"
+    rb"|lmdeploy[\"', ]+serve|vllm/vllm-openai|lmsysorg/sglang"
     rb"|environ[^\n]{0,20}[\"'](?:VLLM|SGLANG|OLLAMA|LMCACHE|TRTLLM)_|[\"']NUM_SHARD"
 )
 

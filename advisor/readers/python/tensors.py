@@ -24,6 +24,7 @@ _EXPERTS: Final = re.compile(r"(?:^|\.)experts$")
 _CHOSEN: Final = re.compile(r"mask|prun|thresh|zero|drop|sparse|< |<=|indices|where", re.IGNORECASE)
 _GATES: Final = re.compile(r"head_?(?:mask|gate)s?", re.IGNORECASE)
 _CACHE: Final = re.compile(r"past|cache|\bk_?v?\b|\bkeys?\b|key_states", re.IGNORECASE)
+_KEPT: Final = re.compile(r"kv|cache|past|^keys?(?:_states?)?$|^values?(?:_states?)?$")
 _CONFIDENCE: Final = re.compile(r"conf|entropy|prob|exit|thresh|saturat", re.IGNORECASE)
 _SVD: Final = frozenset({"svd", "svd_lowrank", "svds"})
 _HOLDERS: Final = frozenset({"Linear", "Sequential", "LowRankLinear", "SVDLinear", "Parameter"})
@@ -76,6 +77,7 @@ class Scope:
                         yield from self._masked(node)
                 case ast.Return() if node.value is not None:
                     yield from self._gated(node, node.value)
+                    yield from self._narrow_cache(node, node.value)
                     if _CACHE.search(ast.unparse(node.value)):
                         amount = self._window(node.value)
                         if amount is not None:
@@ -185,6 +187,17 @@ class Scope:
             yield Found(Setting("prune", {"pattern": "kv_tokens", **amount}), node)
         else:
             yield from self._gated(node, value)
+            yield from self._narrow_cache(node, value)
+
+    def _narrow_cache(self, node: ast.AST, value: ast.expr) -> Iterator[Found]:
+        """Keys or values rounded to int8 by hand: expanded again before attention reads them."""
+        words = {ast.unparse(arg) for call in calls_in(value) for arg in call.args}
+        rounds = any(method_of(call) == "round" for call in calls_in(value))
+        if rounds and any("int8" in word for word in words):
+            names = {dotted(item) for item in ast.walk(value) if isinstance(item, ast.Name)}
+            if any(_KEPT.search(name) for name in names):
+                fields = {"kv_cache": "int8", "in_kernel": False}
+                yield Found(Setting("quantize", fields), node)
 
     def _of_weight(self, node: ast.Assign, value: ast.expr) -> Iterator[Found]:
         inner = value
@@ -216,7 +229,9 @@ class Scope:
             value = value.args[0]
         if isinstance(value, ast.Call) and method_of(value) == "list" and value.args:
             value = value.args[0]
-        if isinstance(value, ast.Name) and self._is_filled(value.id):
+        if isinstance(value, ast.Name) and isinstance(self._known.get(value.id), ast.ListComp):
+            value = self._known[value.id]
+        if isinstance(value, ast.Name) and self._is_filled(value.id, path):
             yield _pruned(node, pattern, "removed")
         elif isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
             if path.search(dotted(_inside_list(value.value))):
@@ -232,16 +247,32 @@ class Scope:
             if amount is not None:
                 yield _pruned(node, pattern, "removed", amount)
 
-    def _is_filled(self, name: str) -> bool:
-        """Whether a list is filled with chosen items: `new.append(old[i])`."""
+    def _is_filled(self, name: str, path: re.Pattern[str]) -> bool:
+        """Whether a list is filled with chosen items: `new.append(old[i])`, `new.append(layer)`."""
         return any(
             method_of(call) == "append"
             and isinstance(call.func, ast.Attribute)
             and dotted(call.func.value) == name
             and bool(call.args)
-            and isinstance(call.args[0], ast.Subscript)
+            and (
+                isinstance(call.args[0], ast.Subscript)
+                or (isinstance(call.args[0], ast.Name) and self._is_one_of(call.args[0].id, path))
+            )
             for call in self._calls
         )
+
+    def _is_one_of(self, name: str, path: re.Pattern[str]) -> bool:
+        """Whether a name runs through layers in a loop that tests something first."""
+        for node in self._nodes:
+            if not isinstance(node, ast.For) or not any(
+                isinstance(item, ast.If) for item in node.body
+            ):
+                continue
+            over = [dotted(node.iter), *map(dotted, getattr(node.iter, "args", []))]
+            targets = {item.id for item in ast.walk(node.target) if isinstance(item, ast.Name)}
+            if name in targets and any(path.search(part) for part in over):
+                return True
+        return False
 
     def _sliced(self, index: ast.Slice) -> Amount:
         """What `layers[low:high:step]` leaves."""
@@ -274,6 +305,12 @@ class Scope:
         if not source.ifs or not any(path.search(part) for part in parts):
             return None
         test = source.ifs[0]
+        left = test.left if isinstance(test, ast.Compare) else None
+        if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod):
+            step = self._whole(left.right)
+            one = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)
+            if step and step > 1:
+                return {"sparsity": round(1 - 1 / step if one else 1 / step, 6)}
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In | ast.NotIn):
             count = self._length(test.comparators[0])
             return (
