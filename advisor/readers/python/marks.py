@@ -25,6 +25,7 @@ _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
         "from_pretrained": re.compile(
             rb"quantization_config|load_in_|attn_implementation|tp_plan|offload_folder|max_memory"
             rb"|device_map|use_flash_attention|GPTQ|AWQ|[Aa]wq|gptq|int[48]|[48]-?bits?\b|[Ff][Pp]8|MedusaModel|EaModel"
+            rb"|num_cores\s*=|tp_degree\s*=|[Bb]it[Nn]et"
         ),
         "generate": re.compile(
             rb"assistant_model\s*=|prompt_lookup\w*\s*=|cache_implementation\s*=\s*[\"']"
@@ -49,6 +50,8 @@ _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
         "Model": re.compile(rb"NUM_SHARD|QUANTIZE|SM_NUM_GPUS"),
         "to_sparse": re.compile(rb"\.to_sparse\("),
         "configure": re.compile(rb"perchannel\s*="),
+        "create_model": re.compile(rb"PrimaryContainer"),
+        "serve": re.compile(rb"quantize\s*=|speculate\s*=|num_shard"),
         "deployment": re.compile(rb"num_replicas\s*="),
         "update": re.compile(rb"_KV_CFG"),
         "distribute": re.compile(rb"generate_strategy|bnb\."),
@@ -97,6 +100,7 @@ _BY_NAME: Final = tuple(
         rb"draft\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"assistant\w*\s*=[^\n]*(?:load|from_pretrained|build)",
         rb"specul\w*\([^\n]*(?:draft|assistant|small)",
+        rb"num_key_value_heads = \d",
         rb"config\.use_cache\s*=\s*False",
         rb"sliding_window\s*=\s*\d",
         rb"num_hidden_layers\s*=\s*\d",

@@ -60,6 +60,7 @@ _ALL: Final = "all"
 _MAX_USERS: Final = 20
 _COUNTED: Final = "layers of a config"
 _GUARD: Final = re.compile(r"\bConv[123]?d?\b|\bBatchNorm")
+_CONFIG: Final = re.compile(r"Config(?:\.from_pretrained)?$")
 _ATTRIBUTE_ENGINES: Final = (
     ("generation_config", "transformers"), ("config", "transformers"),
 )  # fmt: skip
@@ -192,7 +193,11 @@ class Recognised:
             found = rows.get(f"{module.partition('.')[0]}:{parts[-1]}")
             if found is not None:
                 return found
-        return rows.get(f"*:{'.'.join(parts[-2:])}") or rows.get(f"*:{parts[-1]}")
+        known = rows.get(f"*:{'.'.join(parts[-2:])}") or rows.get(f"*:{parts[-1]}")
+        if known is None and len(parts) > 1 and not parts[-2][:1].isupper():
+            # A method of an object that the file takes as given: `model.generate(...)`.
+            known = rows.get(f".{parts[-1]}")
+        return known
 
     def _environment(self, made: Made, hangs_on: str) -> Iterator[Found]:
         """Variables of a process that is started: `env={"QUANTIZE": ...}`, `environ.update`."""
@@ -268,6 +273,9 @@ class Recognised:
     def _of_config(self, one: Assigned) -> Iterator[Found]:
         """Attributes of transformers' configs, wherever the config comes from."""
         before = one.path.rpartition(".")[0].rpartition(".")[2]
+        maker = symbol_of(one.receiver)
+        if maker.partition(".")[0] == "transformers" and _CONFIG.search(maker):
+            before = "config"
         engine = next((name for end, name in _ATTRIBUTE_ENGINES if before.endswith(end)), None)
         if engine is None or not self._roots & {"transformers", "optimum"}:
             return
@@ -280,6 +288,10 @@ class Recognised:
         if one.name == "num_hidden_layers" and isinstance(given := plain(one.value), int):
             counted = {"pattern": "layers", "storage": "removed", "kept": given}
             yield Found(Setting("prune", counted), one.node, one.hangs_on)
+            return
+        if one.name == "num_key_value_heads" and isinstance(given := plain(one.value), int):
+            kind = {"variant": "mqa"} if given == 1 else {"variant": "gqa", "kv_heads": given}
+            yield Found(Setting("attention", kind), one.node, one.hangs_on)
             return
         if one.name in {"use_cache", "dtype", "torch_dtype", "cache_implementation",
                         "attn_implementation", "_attn_implementation", "prompt_lookup_num_tokens",

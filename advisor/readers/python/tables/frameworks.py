@@ -21,6 +21,7 @@ from advisor.readers.python.calls import (
     Rule,
     by_bits,
     by_word,
+    environment,
     every,
     format_named,
     model_fact,
@@ -31,7 +32,7 @@ from advisor.readers.python.calls import (
     sets,
     sets_if,
 )
-from advisor.readers.python.values import Literal, Made, Value, text_of, usual
+from advisor.readers.python.values import Literal, Made, Mapping, Value, text_of, usual
 
 _INSIDE: Final = ("huggingface_pipeline_kwargs", "pipeline_kwargs", "model_kwargs")
 _TRANSFORMERS: Final = options("transformers", within=_INSIDE)
@@ -142,6 +143,59 @@ def _quark(call: Call) -> Iterator[Found]:
         yield call.found(Setting("quantize", {"weights": form}), "weight")
 
 
+def _paddle(call: Call) -> Iterator[Found]:
+    """paddle.nn.quant.weight_quantize(w, algo="weight_only_int4"): int8 where nothing is said."""
+    word = call.plain("algo", position=1)
+    form = "int4" if isinstance(word, str) and word.endswith("int4") else "int8"
+    yield call.found(Setting("quantize", {"weights": form}), "algo")
+
+
+def _server(call: Call) -> Iterator[Found]:
+    """TGI's launcher as a function."""
+    yield from options("tgi")(call)
+
+
+def _scheme(call: Call) -> Iterator[Found]:
+    """QuantizationScheme(weights=QuantizationArgs(num_bits=4, group_size=128))."""
+    value = call.value("weights")
+    inner = usual(value) if value is not None else None
+    if isinstance(inner, Made):
+        held = Call(inner, call.hangs_on, call.file)
+        if "float" in str(held.plain("type")).lower():
+            form = "fp8" if held.plain("num_bits") != 4 else "nvfp4"
+            yield held.found(Setting("quantize", {"weights": form}), "num_bits")
+        else:
+            yield from by_bits(8, group=None)(held)
+
+
+def _colossal(call: Call) -> Iterator[Found]:
+    """ColossalAI's InferenceConfig."""
+    size = whole_of(call.plain("tp_size"))
+    if size is not None and size > 1:
+        yield call.found(Setting("tensor_parallel", {"size": size}), "tp_size")
+    number = whole_of(call.plain("max_batch_size"))
+    if number is not None and number > 1:
+        yield call.found(Setting("batch", {"batch": number}), "max_batch_size")
+    if call.plain("use_cuda_graph") is True:
+        yield call.found(Setting("cuda_graphs"), "use_cuda_graph")
+    if call.plain("use_spec_dec") is True:
+        yield call.found(Setting("speculate", {}), "use_spec_dec")
+
+
+def _endpoint(call: Call) -> Iterator[Found]:
+    """boto3's create_model: the environment of a container that serves."""
+    yield from environment("Environment", engine="tgi")(
+        Call(_container(call), call.hangs_on, call.file)
+    )
+
+
+def _container(call: Call) -> Made:
+    value = call.value("PrimaryContainer")
+    inner = usual(value) if value is not None else None
+    entries = inner.entries if isinstance(inner, Mapping) else {}
+    return Made(call.made.node, "", [], dict(entries))
+
+
 def _merged(call: Call) -> Iterator[Found]:
     """Mergekit's passthrough as a dict: layers stacked, or layers left out."""
     recipe = mapping_of(call.plain("obj", "config", position=0)) or {}
@@ -195,6 +249,12 @@ CALLS: Final[Rows] = MappingProxyType(
             sets_if("cpu_offloading", "offload", weights="unknown"),
         ),
         ".distribute": _distributed,
+        ".create_model": _endpoint,
+        "paddle:weight_quantize": _paddle,
+        "colossalai:InferenceConfig": _colossal,
+        "text_generation_server:serve": _server,
+        "openllm:LLM": options("tgi"),
+        "compressed_tensors:QuantizationScheme": _scheme,
         "nemo:PruningConfig": _nemo_pruning,
         "nemo:QuantizationConfig": _nemo_quantization,
         "nemo:llm.distill": sets("distill", model="unknown"),

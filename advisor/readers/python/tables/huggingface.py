@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from collections.abc import Mapping as Mapping_
 from types import MappingProxyType
@@ -235,7 +236,10 @@ def _generate(call: Call) -> Iterator[Found]:
     yield from options("transformers")(call)
     past = call.value("past_key_values")
     cache = usual(past) if past is not None else None
-    if isinstance(cache, Made) and any(by.name.endswith("deepcopy") for by in cache.used_by):
+    written = getattr(call.place("past_key_values"), "value", None)
+    copied = isinstance(written, ast.Call) and ast.unparse(written.func).endswith("deepcopy")
+    copied |= isinstance(cache, Made) and any(by.name.endswith("deepcopy") for by in cache.used_by)
+    if copied:
         yield call.found(Setting("prefix_cache"), "past_key_values")
 
 
@@ -288,6 +292,32 @@ def _fewer_kv_heads(family: str) -> Rule:
             yield call.found(Setting("attention", kind), "num_key_value_heads")
 
     return rule
+
+
+def _neuron(call: Call) -> Iterator[Found]:
+    """Models compiled for Neuron cores: how many share the weights, the batch, the width."""
+    size = whole_of(call.plain("num_cores", "tp_degree", "tensor_parallel_size"))
+    if size is not None and size > 1:
+        names = ("num_cores", "tp_degree", "tensor_parallel_size")
+        yield call.found(Setting("tensor_parallel", {"size": size}), *names)
+    yield from model_fact("model_id", "pretrained_model_name_or_path")(call)
+    yield from _batch(call)
+
+
+def _neuron_width(call: Call) -> Iterator[Found]:
+    """transformers-neuronx: QuantizationConfig(quant_dtype="s8")."""
+    word = call.plain("quant_dtype", position=0)
+    form = {"s8": "int8", "f8e4m3fn": "fp8"}.get(word) if isinstance(word, str) else None
+    if form:
+        yield call.found(Setting("quantize", {"weights": form}), "quant_dtype")
+
+
+def _attention_set(call: Call) -> Iterator[Found]:
+    """`model.set_attn_implementation("flash_attention_2")`."""
+    value = call.value("attn_implementation", position=0)
+    if value is not None:
+        yield from read("transformers", "attn_implementation", call.made.node, value,
+                        call.hangs_on, call.made)  # fmt: skip
 
 
 # What the config classes hold where a call says nothing.
@@ -373,6 +403,28 @@ CALLS: Final[Rows] = MappingProxyType(
         ".to_bettertransformer": sets("attention_kernel", name="BetterTransformer"),
         "optimum:BetterTransformer.transform": sets("attention_kernel", name="BetterTransformer"),
         ".prune_heads": _heads,
+        ".set_attn_implementation": _attention_set,
+        **{
+            f"optimum:NeuronModelFor{task}.from_pretrained": _neuron
+            for task in ("CausalLM", "Seq2SeqLM")
+        },
+        **{
+            f"transformers_neuronx:{name}.from_pretrained": _neuron
+            for name in (
+                "LlamaForSampling",
+                "MistralForSampling",
+                "GPTNeoXForSampling",
+                "NeuronAutoModelForCausalLM",
+                "OPTForSampling",
+                "GPT2ForSampling",
+                "BloomForSampling",
+                "MixtralForSampling",
+            )
+        },
+        "transformers_neuronx:QuantizationConfig": _neuron_width,
+        "peft:LoftQConfig": by_bits(4, names=("loftq_bits",), packed=False),
+        "kernels:kernelize": sets("fuse", mode="kernels"),
+        "habana_frameworks:wrap_in_hpu_graph": sets("cuda_graphs"),
         ".load_tp": sets("tensor_parallel", size="all"),
         "transformers:LlamaConfig": _fewer_kv_heads("llama"),
         "transformers:MistralConfig": _fewer_kv_heads("mistral"),
