@@ -296,3 +296,28 @@ def test_variables_of_a_process_are_read_as_the_launcher_reads_them() -> None:
         "subprocess.run(['text-generation-launcher', '--num-shard', '2'], env=env)\n"
     )
     assert kinds(code) == {"quantize.weights.int8", "tensor_parallel"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(
+            "import torch\nfrom diffusers import DiffusionPipeline\n"
+            'p = DiffusionPipeline.from_pretrained("x")\np.unet = torch.compile(p.unet)\n',
+            id="image model",
+        ),
+        pytest.param(
+            "from transformers import AutoModelForCausalLM\nfrom trl import ORPOTrainer\n"
+            'm = AutoModelForCausalLM.from_pretrained("x", use_cache=False)\n'
+            "ORPOTrainer(model=m)\n",
+            id="preference training",
+        ),
+        pytest.param(
+            "import deepspeed\ndeepspeed.initialize(model=m, config={'optimizer': {'type': 'Adam'},"
+            " 'zero_optimization': {'stage': 3, 'offload_param': {'device': 'cpu'}}})\n",
+            id="ZeRO with an optimizer",
+        ),
+    ],
+)
+def test_leaves_alone_what_serves_no_tokens(code: str) -> None:
+    assert kinds(code) == set()

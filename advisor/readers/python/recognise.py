@@ -45,14 +45,17 @@ _TRAINS: Final = frozenset(
     {"backward", "Trainer", "SFTTrainer", "TrainingArguments", "Seq2SeqTrainer", "DPOTrainer",
      "SFTConfig", "GRPOTrainer", "get_peft_model", "prepare_model_for_kbit_training", "zero_grad",
      "gradient_checkpointing_enable",
-     "get_linear_schedule_with_warmup", "Seq2SeqTrainingArguments", "AdamW", "GradScaler"}
+     "get_linear_schedule_with_warmup", "Seq2SeqTrainingArguments", "AdamW", "GradScaler",
+     "ORPOTrainer", "KTOTrainer", "CPOTrainer", "PPOTrainer", "RewardTrainer", "RLOOTrainer",
+     "DPOConfig", "ORPOConfig", "KTOConfig", "GRPOConfig", "AdamW8bit",
+     "PagedAdamW8bit", "PagedAdamW32bit", "Adam8bit", "Lion8bit", "DistributedDataParallel"}
 )  # fmt: skip
 _OF_TRAINING: Final = frozenset(
     {"batch", "attention_kernel", "compile", "cuda_graphs", "fuse", "tensor_parallel",
      "data_parallel", "pipeline_parallel", "no_kv_cache", "offload", "expert_parallel"}
 )  # fmt: skip
 """Kinds that act on a training run when they stand in one."""
-_VISION: Final = frozenset({"torchvision", "timm", "ultralytics"})
+_VISION: Final = frozenset({"torchvision", "timm", "ultralytics", "diffusers"})
 _LANGUAGE: Final = ("transformers", "vllm", "llmcompressor", "optimum", "sglang")
 _MARK: Final = "rooflint"
 _NOTHING: Final = ast.Module(body=[], type_ignores=[])

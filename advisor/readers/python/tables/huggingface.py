@@ -133,6 +133,8 @@ def _layer_by_layer(call: Call) -> Iterator[Found]:
 def _zero_inference(call: Call) -> Iterator[Found]:
     """ZeRO stage 3 with parameters on the host or NVMe."""
     given = call.plain("config", "config_params", "config_file_or_dict", position=0)
+    if isinstance(given, dict) and "optimizer" in given:
+        return  # a training run
     zero = given.get("zero_optimization") if isinstance(given, dict) else None
     away = zero.get("offload_param") if isinstance(zero, dict) else None
     device = away.get("device") if isinstance(away, dict) else None
@@ -338,7 +340,6 @@ CALLS: Final[Rows] = MappingProxyType(
     {
         "transformers:BitsAndBytesConfig": _bits_and_bytes,
         "accelerate:BnbQuantizationConfig": _bits_and_bytes,
-        "diffusers:BitsAndBytesConfig": _bits_and_bytes,
         "transformers:GPTQConfig": by_bits(4, group=128, symmetric=False, position=0),
         "transformers:AwqConfig": _awq_config,
         "transformers:AWQConfig": _awq_config,
