@@ -250,6 +250,8 @@ CALLS: Final[Rows] = MappingProxyType(
         ),
         ".distribute": _distributed,
         ".create_model": _endpoint,
+        ".launch_model": by_word("quantization"),
+        "minference:MInference": sets("attention_kernel", name="MInference"),
         "paddle:weight_quantize": _paddle,
         "colossalai:InferenceConfig": _colossal,
         "text_generation_server:serve": _server,

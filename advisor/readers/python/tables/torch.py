@@ -202,6 +202,8 @@ CALLS: Final[Rows] = MappingProxyType(
         "torch:scaled_dot_product_attention": sets("attention_kernel", name="SDPA"),
         "torch:flex_attention": sets("attention_kernel", name="flex attention"),
         "torch:DataParallel": sets("data_parallel", size="unknown"),
+        "torch:pipelining.pipeline": sets("pipeline_parallel", size="unknown"),
+        "torch:PipelineStage": sets("pipeline_parallel", size="unknown"),
         "torch:ScheduleGPipe": sets("pipeline_parallel", size="unknown"),
         "accelerate:prepare_pippy": sets("pipeline_parallel", size="unknown"),
         "torch_tensorrt:compile": _compile,
