@@ -87,6 +87,11 @@ def test_leaves_alone_a_script_that_only_loads_a_model() -> None:
     assert proposals(text) == ()
 
 
+def test_reads_a_script_that_calls_a_lever_by_another_name() -> None:
+    text = b"from torch.nn.utils.prune import l1_unstructured as cut\ncut(m, 'weight', 0.3)\n"
+    assert worth_reading(text)
+
+
 VLLM = "from vllm import LLM\n"
 
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 _IMPORTS: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _PARTIAL: Final = re.compile(rb"partial\(\s*(?:\w+\.)*(\w+)")
+_ALIASES: Final = re.compile(rb"^[ \t]*from [^\n]*\b(\w+) as \w", re.MULTILINE)
 _ENGINES: Final = (
     b"vllm", b"sglang", b"trtllm", b"text-generation", b"llama-", b"lmdeploy", b"VLLM_",
     b"NUM_SHARD", b"OLLAMA_", b"SGLANG_",
@@ -155,10 +156,11 @@ def _calls(data: bytes, roots: set[bytes]) -> bool:
     words = _words()
     known = [words[root] for root in roots & words.keys()]
     every = (*known, words[b"."], words[b"*"])
+    passed = {word + b"(" for word in _ALIASES.findall(data)}
     if b"partial(" in data:
-        passed = {word + b"(" for word in _PARTIAL.findall(data)}
-        if any(not passed.isdisjoint(one.plain) for one in every):
-            return True
+        passed |= {word + b"(" for word in _PARTIAL.findall(data)}
+    if passed and any(not passed.isdisjoint(one.plain) for one in every):
+        return True
     return any(
         any(word in data and _whole(word).search(data) is not None for word in one.plain)
         or any(_BESIDE[word].search(data) is not None for word in one.beside if _has(word, data))

@@ -73,7 +73,9 @@ class Scope:
                 case ast.Assign():
                     yield from self._of_assign(node, node.targets[0], node.value)
                 case ast.AugAssign() if isinstance(node.op, ast.Mult):
-                    if _WEIGHT.search(dotted(node.target)) and _mentions_mask(node.value):
+                    if _WEIGHT.search(dotted(node.target)) and (
+                        _mentions_mask(node.value) or _compares(node.value)
+                    ):
                         yield from self._masked(node)
                 case ast.Return() if node.value is not None:
                     yield from self._gated(node, node.value)
@@ -496,6 +498,11 @@ def _chooses(index: ast.expr) -> bool:
 
 def _mentions_mask(node: ast.AST) -> bool:
     return _MASK.search(ast.unparse(node)) is not None
+
+
+def _compares(node: ast.AST) -> bool:
+    """Whether a factor is a comparison with a threshold: zeros and ones."""
+    return any(isinstance(item, ast.Compare) for item in ast.walk(node))
 
 
 def _is_zero(node: ast.expr) -> bool:
