@@ -17,13 +17,19 @@ from pathlib import Path
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "serving"
 BAR_SECONDS = 3.0
 OTHERS = (
-    ("apiVersion: v1\nkind: Service\nmetadata:\n  name: s{number}\nspec:\n  ports:\n"
-    "    - port: 80\n      targetPort: 8000\n  selector:\n    app: a{number}\n"),
+    (
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: s{number}\nspec:\n  ports:\n"
+        "    - port: 80\n      targetPort: 8000\n  selector:\n    app: a{number}\n"
+    ),
     "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s{number}\nstringData:\n  token: x\n",
-    ("name: CI {number}\non: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n"
-    "      - uses: actions/checkout@v4\n      - run: make test\n"),
-    ("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: h{number}\n"
-    "spec:\n  minReplicas: 1\n  maxReplicas: 4\n"),
+    (
+        "name: CI {number}\non: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n"
+        "      - uses: actions/checkout@v4\n      - run: make test\n"
+    ),
+    (
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: h{number}\n"
+        "spec:\n  minReplicas: 1\n  maxReplicas: 4\n"
+    ),
 )
 
 

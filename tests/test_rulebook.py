@@ -149,9 +149,7 @@ levers:
 
 
 def test_only_rules_that_can_apply_are_imported() -> None:
-    text = (
-        "rooflint: 1\nworkload: {batch: 1, context: 2k}\nlevers:\n  - {kind: batch, batch: 8}\n"
-    )
+    text = "rooflint: 1\nworkload: {batch: 1, context: 2k}\nlevers:\n  - {kind: batch, batch: 8}\n"
     script = f"""
 import sys
 from advisor.audit import audit
