@@ -15,6 +15,7 @@ A resource (FLOPs, bytes, memory, parameters) is no time: a saving of it has no 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 
 from advisor.claims.arithmetic import EXAMPLES
@@ -35,13 +36,13 @@ from advisor.claims.regime import (
     Aspect,
     Mention,
     Regime,
-    find_mentions,
+    mentioned,
     parse_context,
     regime_of,
 )
 from advisor.claims.words import Metric
-from advisor.quantity import Dimension, Found, scan_tokens
-from advisor.quantity.lexing import Token, tokenize
+from advisor.quantity import Dimension, Found
+from advisor.quantity.lexing import Token
 
 __all__ = [
     "RULES",
@@ -66,9 +67,7 @@ _CONDITIONS = frozenset({Aspect.BANDWIDTH_FRACTION, Aspect.ACCEPTANCE})
 
 def parse_claim(text: str) -> ClaimReading:
     """Every claim in `text`, in order. Never raises; see `ClaimReading.reason`."""
-    tokens = tokenize(text)
-    found = scan_tokens(tokens, Dimension.TOKENS)
-    mentions = find_mentions(text, tokens, found)
+    tokens, found, mentions = mentioned(text)
     items = items_of(tokens, found)
     spans = [Span(amount.first, amount.last) for amount in found]
     layout = Layout(tokens, spans + [item.span for item in items])
@@ -86,7 +85,7 @@ def parse_claim(text: str) -> ClaimReading:
     return ClaimReading(text, tuple(placed), tuple(unreadable), regime_of(mentions))
 
 
-def _tokens_per_pass(text: str, mentions: list[Mention]) -> list[Claim]:
+def _tokens_per_pass(text: str, mentions: Sequence[Mention]) -> list[Claim]:
     """2.3 accepted tokens per pass: what speculation is said to reach."""
     return [
         Claim(
@@ -106,7 +105,9 @@ def _tokens_per_pass(text: str, mentions: list[Mention]) -> list[Claim]:
     ]
 
 
-def _with_conditions(claims: list[Claim], mentions: list[Mention], layout: Layout) -> list[Claim]:
+def _with_conditions(
+    claims: list[Claim], mentions: Sequence[Mention], layout: Layout
+) -> list[Claim]:
     """Give each claim the conditions stated for it.
 
     A text with one claim states all for it. Else a condition belongs to the claims of its clause;
@@ -145,7 +146,7 @@ def _with_conditions(claims: list[Claim], mentions: list[Mention], layout: Layou
     return placed
 
 
-def _nothing(text: str, tokens: list[Token], found: list[Found]) -> Unreadable:
+def _nothing(text: str, tokens: Sequence[Token], found: Sequence[Found]) -> Unreadable:
     """Why a text without a claim has none."""
     examples = f"write for example {EXAMPLES}, 1.8x, 83 tokens/s, TPOT 18 ms"
     if not tokens:

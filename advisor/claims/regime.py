@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,8 +71,7 @@ class Regime(NamedTuple):
 
 def parse_context(text: str) -> Regime:
     """The regime that `text` states."""
-    tokens = tokenize(text)
-    return regime_of(find_mentions(text, tokens, scan_tokens(tokens, Dimension.TOKENS)))
+    return regime_of(mentioned(text).mentions)
 
 
 def regime_of(mentions: Iterable[Mention]) -> Regime:
@@ -107,6 +107,23 @@ def regime_of(mentions: Iterable[Mention]) -> Regime:
         whole(Aspect.DRAFT_TOKENS),
         kept,
     )
+
+
+class Mentioned(NamedTuple):
+    """A text as its tokens, with the amounts and the mentions in them."""
+
+    tokens: tuple[Token, ...]
+    amounts: tuple[Found, ...]
+    """Plain numbers as TOKENS."""
+    mentions: tuple[Mention, ...]
+
+
+@lru_cache(maxsize=1024)
+def mentioned(text: str) -> Mentioned:
+    """A text split and scanned, once for all who ask in turn what it claims and what it states."""
+    tokens = tokenize(text)
+    amounts = scan_tokens(tokens, Dimension.TOKENS)
+    return Mentioned(tuple(tokens), tuple(amounts), tuple(find_mentions(text, tokens, amounts)))
 
 
 def find_mentions(text: str, tokens: Sequence[Token], found: Sequence[Found]) -> list[Mention]:

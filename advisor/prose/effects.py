@@ -44,6 +44,7 @@ from advisor.prose.patterns import (
     READS,
     SAME_AS_SHORT,
     SOME_AMOUNT,
+    SOME_DIGIT,
     SOME_PEAK,
     TAKES,
     UTILISATION,
@@ -81,7 +82,7 @@ _TRIGGERS: Final = frozenset(
 def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
     """The effects in a sentence, at most one of a kind in a clause."""
     if (
-        block.kind is not BlockKind.CELL
+        not (block.kind is BlockKind.CELL and SOME_DIGIT.search(sentence.text))
         and _TRIGGERS.isdisjoint(sentence.names)
         and not FIGURE.search(sentence.text)
         and " as fast " not in sentence.text
@@ -224,8 +225,8 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
         yield Effect(Kind.BOUND, clause.start + driver.end() - 1, clause.start + driver.end())
     elif memory is not None and NOT_BEFORE.search(text[: memory.start - clause.start]):
         yield Effect(Kind.BOUND, clause.start, clause.start + 1)
-    used = UTILISATION.search(text)
-    if used is not None and names & {"PEAK", "DECODE", "FLOPS"}:
+    used = UTILISATION.search(text) if names & {"PEAK", "DECODE", "FLOPS"} else None
+    if used is not None:
         share = float(used["low"] or used["other"]) / 100.0
         yield Effect(
             Kind.UTILISATION, clause.start + used.start(), clause.start + used.end(), share
@@ -244,7 +245,7 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
             )
     if "KV" in names and "FLOPS" not in names and (grown := QUADRATIC.search(text)) is not None:
         yield Effect(Kind.KV_SQUARE, clause.start + grown.start(), clause.start + grown.end())
-    if (read := READS.search(text)) is not None and names & {"DECODE", "ROUTE"}:
+    if names & {"DECODE", "ROUTE"} and (read := READS.search(text)) is not None:
         yield Effect(Kind.READS, clause.start + read.start(), clause.start + read.end())
     if (fits := FITS.search(text)) is not None:
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
@@ -257,7 +258,7 @@ def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Eff
     of_speed = names & {"RATE", "TIME", "DECODE", "TOKENS", "SINGLE", "LONG", "KV", "FASTER"}
     if of_speed and (same := SAME_AS_SHORT.search(text)) is not None:
         yield Effect(Kind.KV_IGNORED, clause.start + same.start(), clause.start + same.end())
-    over = OVER_ALL.search(text)
+    over = OVER_ALL.search(text) if "%" in text else None
     if over is not None:
         yield Effect(
             Kind.OVER_ALL,

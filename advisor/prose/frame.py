@@ -14,10 +14,9 @@ from functools import lru_cache
 from typing import Final
 
 from advisor.catalog.hardware import device, parse_hardware
-from advisor.claims.regime import find_mentions, regime_of
+from advisor.claims.regime import mentioned, regime_of
 from advisor.prose.widths import sizes_of, widths_of
-from advisor.quantity import Dimension, Found, scan_tokens
-from advisor.quantity.lexing import tokenize
+from advisor.quantity import Dimension, Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +45,12 @@ class Frame:
 
     def over(self, outer: Frame) -> Frame:
         """The frame, with what it leaves open taken from an outer one."""
+        if outer is NOTHING:
+            return self
         missing = {
-            item.name: getattr(outer, item.name)
-            for item in fields(Frame)
-            if getattr(self, item.name) is None and getattr(outer, item.name) is not None
+            name: getattr(outer, name)
+            for name in _NAMES
+            if getattr(self, name) is None and getattr(outer, name) is not None
         }
         # weights in bytes belong to the model and the format that they were stated for
         if self.parameters is not None or self.weight_bits is not None:
@@ -62,6 +63,7 @@ class Frame:
 
 
 NOTHING: Final = Frame()
+_NAMES: Final = tuple(item.name for item in fields(Frame))
 
 _FACT: Final = re.compile(
     r"\d ?[kKMGTi]*B\b|\d ?[kK]\b|\d{3,}|\d ?-?bit|\b[bB]atch|\b[bB]s|[bB] ?=|[tT]oken"
@@ -94,9 +96,8 @@ def frame_of(text: str) -> Frame:
     """What one sentence, heading or cell states."""
     if _FACT.search(text) is None:
         return NOTHING
-    tokens = tokenize(text)
-    amounts = scan_tokens(tokens, Dimension.TOKENS)
-    regime = regime_of(find_mentions(text, tokens, amounts))
+    _, amounts, mentions = mentioned(text)
+    regime = regime_of(mentions)
     sizes = sizes_of(text)
     one_size = _one_size(text, sizes)
     bits = widths_of(text)
@@ -237,14 +238,16 @@ class Memory:
     def learn(self, frames: Iterable[Frame]) -> None:
         """Take in what frames state."""
         for frame in frames:
-            for item in fields(Frame):
-                value = getattr(frame, item.name)
-                if value is None or item.name in self._disputed or item.name in _OWN_BLOCK:
+            if frame is NOTHING:
+                continue
+            for name in _NAMES:
+                value = getattr(frame, name)
+                if value is None or name in self._disputed or name in _OWN_BLOCK:
                     continue
-                known = self._stated.setdefault(item.name, value)
+                known = self._stated.setdefault(name, value)
                 if known != value:
-                    del self._stated[item.name]
-                    self._disputed.add(item.name)
+                    del self._stated[name]
+                    self._disputed.add(name)
 
     def frame(self) -> Frame:
         """What still holds for the whole document."""

@@ -28,6 +28,7 @@ from advisor.prose.patterns import (
     PERCENT_OF_TIME,
     SAME_BYTES,
     SIGNED_PERCENT,
+    SOME_DIGIT,
     TAKES,
     TIMES,
     TO_A_PART,
@@ -92,22 +93,25 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
 def signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     """A change with a sign beside its metric: "-37% ms/token", "TPOT: -25%", a cell "2.0x"."""
     text = block.text[clause.start : clause.end]
-    names = {tag.name for tag in sentence.tags}
-    if block.kind is BlockKind.CELL:
+    is_cell = block.kind is BlockKind.CELL
+    factor = BARE_FACTOR.match(text) if is_cell else None
+    match = SIGNED_PERCENT.search(text) if "%" in text else None
+    if factor is None and match is None:
+        return None
+    names = set(sentence.names)
+    if is_cell:
         from advisor.prose.lexicon import terms  # noqa: PLC0415 - cells only
         from advisor.prose.tagging import names as names_of  # noqa: PLC0415
         from advisor.prose.tagging import tags_of, words_of  # noqa: PLC0415
 
         names |= names_of(tags_of(block.column, words_of(block.column), terms()))
-        factor = BARE_FACTOR.match(text)
-        if (
-            factor is not None
-            and float(factor[1]) > 1.02
-            and names & {"FASTER", "TIME", "RATE", "DECODE", "UP"}
-        ):
-            start = clause.start + factor.start(1)
-            return Effect(Kind.GAIN, start, clause.start + factor.end(), float(factor[1]))
-    match = SIGNED_PERCENT.search(text)
+    if (
+        factor is not None
+        and float(factor[1]) > 1.02
+        and names & {"FASTER", "TIME", "RATE", "DECODE", "UP"}
+    ):
+        start = clause.start + factor.start(1)
+        return Effect(Kind.GAIN, start, clause.start + factor.end(), float(factor[1]))
     if match is None or not names & {"TIME", "RATE"}:
         return None
     part = float(match[2]) / 100.0
@@ -136,16 +140,16 @@ def saving(clause: Clause, text: str) -> Effect | None:
 def part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
     kinds = {tag.name for tag in clause.tags}
-    off = OFF_THE_TIME.search(text) if "TIME" in kinds else None
+    off = OFF_THE_TIME.search(text) if "TIME" in kinds and "%" in text else None
     if off is not None and float(off[1]) < 100:
         start, end = clause.start + off.start(), clause.start + off.end()
         return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - float(off[1]) / 100.0))
-    changed = BECOMES.search(text)
+    changed = BECOMES.search(text) if SOME_DIGIT.search(text) is not None else None
     if changed is not None and float(changed[2]) > 0:
         factor = float(changed[1]) / float(changed[2])
         kind = Kind.GAIN if factor > 1 else Kind.LOSS
         return Effect(kind, clause.start + changed.start(), clause.start + changed.end(), factor)
-    share = PERCENT_OF_TIME.search(text)
+    share = PERCENT_OF_TIME.search(text) if "%" in text else None
     if share is not None and float(share[1]) > 0 and TAKES.search(text[: share.end()]):
         start, end = clause.start + share.start(), clause.start + share.end()
         return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
@@ -173,8 +177,10 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
         factor = NUMBER_WORDS.get(word) or float(word)
         if 1.02 < factor <= LARGEST_FACTOR:
             return Effect(Kind.GAIN, clause.start + fast.start(), clause.start + fast.end(), factor)
+    if not names & {"RATE", "TIME", "FASTER"}:
+        return None
     match = TIMES.search(text) or FACTOR_OF.search(text)
-    if match is None or not names & {"RATE", "TIME", "FASTER"}:
+    if match is None:
         return None
     times = match["times"].lower()
     factor = NUMBER_WORDS.get(times) or float(times)
@@ -234,6 +240,8 @@ def _helped(text: str, clause: Clause) -> Effect | None:
 def _near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag, Tag] | None:
     """A change and a metric within reach of each other."""
     changes = [tag for tag in tags if tag.name == change]
+    if not changes:
+        return None
     for metric in (tag for tag in tags if tag.name in metrics):
         for tag in changes:
             gap = metric.first - tag.last if metric.first >= tag.last else tag.first - metric.last

@@ -157,6 +157,7 @@ PER_TOKEN: Final = re.compile(
     r"ms (?:per|a|/) ?token|ms/token|\b(?:tpot|itl|tbt)\b|per token", re.IGNORECASE
 )
 LESS_OF: Final = re.compile(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of", re.IGNORECASE)
+SOME_DIGIT: Final = re.compile(r"\d")
 SOME_AMOUNT: Final = re.compile(r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b)")
 PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
 NUMBER_ALONE: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)\s*")

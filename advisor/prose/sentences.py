@@ -15,6 +15,7 @@ from typing import Final
 
 from advisor.prose.lexicon import terms
 from advisor.prose.tagging import Tag, Word, tags_of, words_of
+from advisor.prose.tagging import names as names_of
 
 _STOP: Final = re.compile(r"[.!?]+[\"'”’»)\]]?[\"'”’»)\]]?(?=\s|$)")
 _OPENS: Final = re.compile(r"\s*(?:[A-Z0-9\"'“”‘«(\[`~>+-]|[^\x00-\x7f]|$)")
@@ -92,16 +93,13 @@ class Sentence:
     """Offsets in the block's text, as those of tags."""
     tags: tuple[Tag, ...]
     clauses: tuple[Clause, ...]
+    names: frozenset[str]
+    """The kinds of terms in it."""
 
     @property
     def is_question(self) -> bool:
         """Whether it asks."""
         return self.text.rstrip(" \"'”’)]").endswith("?")
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The kinds of terms in it."""
-        return frozenset(tag.name for tag in self.tags)
 
 
 @lru_cache(maxsize=8192)
@@ -144,11 +142,10 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _sentence(text: str, start: int, end: int) -> Sentence:
-    part = text[start:end]
-    words = [Word(w.folded, w.start + start, w.end + start) for w in words_of(part)]
+    words = words_of(text, start, end)
     tags = tags_of(text, words, terms())
     clauses = tuple(_clauses(text, start, end, words, tags))
-    return Sentence(start, end, part, tuple(words), tuple(tags), clauses)
+    return Sentence(start, end, text[start:end], tuple(words), tuple(tags), clauses, names_of(tags))
 
 
 def _clauses(

@@ -8,6 +8,7 @@ begin at a word the longest counts, and no two overlap.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
@@ -39,20 +40,38 @@ class Tag(NamedTuple):
     """Index after the last word."""
 
 
-Table = Mapping[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]
-"""First word -> (further words, tags), longest first."""
+class Node:
+    """The terms that go on from some words: by the next word, and the tags of those that end."""
+
+    __slots__ = ("further", "tags")
+
+    def __init__(self) -> None:
+        """Nothing goes on from here."""
+        self.further: dict[str, Node] = {}
+        self.tags: tuple[str, ...] = ()
 
 
-def words_of(text: str) -> list[Word]:
-    """The words of a text in order."""
-    return [
-        Word(_folded(match.group()), match.start(), match.end()) for match in _WORD.finditer(text)
+Table = Mapping[str, Node]
+"""First word -> what goes on from it."""
+
+
+def words_of(text: str, start: int = 0, end: int = sys.maxsize) -> list[Word]:
+    """The words of `text[start:end]` in order, with their offsets in `text`."""
+    found = [
+        _new(Word, (match[0].lower(), match.start(), match.end()))
+        for match in _WORD.finditer(text, start, end)
     ]
+    if "'" in text or "’" in text:
+        return [Word(_folded(word.folded), word.start, word.end) for word in found]
+    return found
+
+
+_new: Final = tuple.__new__
+"""Of a NamedTuple without its constructor, which would be half the time of reading words."""
 
 
 def _folded(word: str) -> str:
-    """Lower case, and without the mark of a possessive."""
-    word = word.lower()
+    """Without the mark of a possessive."""
     if "'" in word or "’" in word:
         word = word.replace("’", "'").removesuffix("'s")
     return word
@@ -60,22 +79,17 @@ def _folded(word: str) -> str:
 
 def compile_terms(terms: Mapping[str, str]) -> Table:
     """A look-up table of terms: by tag, terms between commas, "prun(e|es|ing)" for inflections."""
-    table: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    table: dict[str, Node] = {}
     for tag, listed in terms.items():
         for pattern in listed.split(","):
             for term in expanded(pattern.strip()):
-                parts = tuple(word.folded for word in words_of(term))
-                if parts:
-                    tags = table.setdefault(parts[0], {}).setdefault(parts[1:], [])
-                    if tag not in tags:
-                        tags.append(tag)
-    return {
-        first: tuple(
-            (rest, tuple(tags))
-            for rest, tags in sorted(ends.items(), key=lambda item: -len(item[0]))
-        )
-        for first, ends in table.items()
-    }
+                node, further = None, table
+                for word in words_of(term):
+                    node = further.setdefault(word.folded, Node())
+                    further = node.further
+                if node is not None and tag not in node.tags:
+                    node.tags = (*node.tags, tag)
+    return table
 
 
 @lru_cache(maxsize=4096)
@@ -91,20 +105,22 @@ def tags_of(text: str, words: Sequence[Word], table: Table) -> list[Tag]:
     found: list[Tag] = []
     at, count = 0, len(words)
     while at < count:
-        step = 1
-        for rest, tags in table.get(words[at].folded, ()):
-            stop = at + 1 + len(rest)
-            if stop > count or any(words[at + 1 + i].folded != word for i, word in enumerate(rest)):
-                continue
-            if not all(
-                text[words[i].end : words[i + 1].start] in _GAP for i in range(at, stop - 1)
-            ):
-                continue
+        node = table.get(words[at].folded)
+        tags: tuple[str, ...] = ()
+        stop, next_at = 0, at + 1
+        while node is not None:
+            if node.tags:
+                stop, tags = next_at, node.tags
+            if next_at == count or not node.further:
+                break
+            node = node.further.get(words[next_at].folded)
+            if node is not None and text[words[next_at - 1].end : words[next_at].start] not in _GAP:
+                break
+            next_at += 1
+        if stop:
             start, end = words[at].start, words[stop - 1].end
             found.extend(Tag(tag, start, end, at, stop) for tag in tags)
-            step = stop - at
-            break
-        at += step
+        at = stop or at + 1
     return found
 
 
