@@ -10,22 +10,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from advisor.claims import Regime, parse_context
+from advisor.limits import Limit, limits_in
 from advisor.source import Source, Span
 
 Phase = Literal["decode", "prefill", "training"]
-
-
-class Limit(StrEnum):
-    """What a step waits for."""
-
-    COMPUTE = "compute"
-    MEMORY = "memory"
-    OVERHEAD = "overhead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,111 +45,6 @@ class Assertion:
         if len(found) != 1:
             return span
         return Span(span.start + found[0].start(), span.start + found[0].end())
-
-
-_COMPUTE: Final = (
-    r"(?P<compute>compute|computations?|computing|flop/?s|flops?|[tg]flops|arithmetic|maths?|alus?"
-    r"|(?:tensor|matrix|cuda)[- ]cores?|matrix units?|tensor units?|multipl(?:iers?|ications?|ies)"
-    r"|multiply[- ]adds?|floating[- ]point (?:operations|throughput|units?)|processing power)"
-)
-_MEMORY: Final = (
-    r"(?P<memory>(?:memory|hbm|dram|vram|ddr|weight|kv)?[- ]?bandwidth|memory|hbm|dram|vram|bytes"
-    r"|weights?|(?:weight |kv |cache )?(?:reads|reading|loads|loading|streaming|traffic|fetch\w*)"
-    r"|data movement|i/?o|kv cache)"
-)
-_OVERHEAD: Final = (
-    r"(?P<overhead>(?:kernel |cuda )?launch(?:es|ing)?|overheads?|cpu|host|python|scheduling"
-    r"|synchroni[sz]ation|dispatch)"
-)
-_ANY: Final = rf"\b(?:{_COMPUTE}|{_MEMORY}|{_OVERHEAD})\b"
-_FEW: Final = {most: rf"(?:[\w'’/%-]+ ){{0,{most}}}?" for most in (2, 3, 4, 7)}
-"""At most so many words, as few as will do."""
-_IS: Final = r"(?:is|are|was|were|remains?|stays?|becomes?|['’]s|['’]re)"
-_BE_NOT: Final = r"(?:isn['’]t|aren['’]t|wasn['’]t)"
-_NO_NOUN: Final = (
-    r"(?! (?:workloads?|kernels?|phases?|regimes?|models?|operations?|ops|parts?|tasks?|cases?"
-    r"|steps?|layers?|work)\b)"
-)
-"""Compute-bound workloads are a kind of workload; nothing says that this one is of it."""
-_STOP: Final = (
-    r"(?:bottlenecks?|limit|limiter|limiting factor|limitation|constraint|binding constraint|wall"
-    r"|cost|pace[- ]?setter|culprit|what (?:counts|limits|decides|matters))"
-)
-
-
-class _Form(NamedTuple):
-    """A form of words that names a limit, compiled when a text may hold it."""
-
-    hints: tuple[str, ...]
-    """Without one of these, in lower case, the form is not there."""
-    pattern: str
-
-
-_STOP_HINTS: Final = (
-    "bottleneck",
-    "limit",
-    "constraint",
-    "wall",
-    "cost",
-    "pace",
-    "culprit",
-    "what",
-)
-_FORMS: Final = (
-    # compute-bound, memory bandwidth limited
-    _Form(
-        ("bound", "limited", "constrained", "bottlenecked", "dominated"),
-        rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated)\b{_NO_NOUN}",
-    ),
-    # is a compute-bound workload
-    _Form((" a ", " an "), rf"\b{_IS} an? {_ANY}[- ](?:bound|limited)\b"),
-    # limited by how quickly the tensor cores get through them
-    _Form(
-        (" by ", " on ", " for "),
-        r"\b(?:bound|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"
-        r"|throttled|capped|restricted|set|held (?:back|up)|bottlenecks?|waits?|waiting|stalls?"
-        rf"|depends?) (?:only |mostly |mainly |entirely |purely )?(?:by|on|for) {_FEW[7]}{_ANY}",
-    ),
-    # the bottleneck is arithmetic; the limit here are the FLOPs
-    _Form(
-        _STOP_HINTS,
-        rf"\b{_STOP}(?: (?:of|for|in|at|during|here)\b[^,;:]{{0,40}}?)?"
-        rf" (?:{_IS}|{_BE_NOT}|lies in|sits in) {_FEW[4]}{_ANY}",
-    ),
-    # arithmetic is the bottleneck
-    _Form(_STOP_HINTS, rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b"),
-    # saturates the tensor cores, runs out of FLOPs
-    _Form(
-        ("saturat", "max", "exhaust", "out of", "short of", "starved"),
-        r"\b(?:saturat(?:es?|ed|ing)|max(?:es|ed|ing)? out|exhausts?|runs? out of|short of"
-        rf"|starved (?:of|for)) {_FEW[4]}{_ANY}",
-    ),
-    # the tensor cores are saturated
-    _Form(
-        ("saturated", "maxed out", "exhausted", "fully"),
-        rf"{_ANY} {_FEW[2]}(?:{_IS}|{_BE_NOT}) {_FEW[2]}"
-        r"(?:saturated|maxed out|exhausted|fully (?:used|utili[sz]ed|loaded|busy))\b",
-    ),
-    # arithmetic dominates, FLOPs dictate latency
-    _Form(
-        ("dominate", "dictate", "limit", "govern", "determine", "gate", "pace", "hold"),
-        rf"{_ANY} {_FEW[3]}(?:dominates?|dictates?|limits?|governs?|determines?|gates?"
-        r"|sets? the pace|holds? \w+ (?:back|up))\b",
-    ),
-    # on the compute side of the roofline
-    _Form(("side", "regime", "roof"), rf"{_ANY}[- ](?:bound )?(?:side|regime|roof)\b"),
-    # right of the ridge
-    _Form(
-        ("ridge", "knee"),
-        r"\b(?:(?P<compute>right|above|past|beyond)|(?P<memory>left|below|under))(?: of)?"
-        r" the (?:ridge|knee)\b",
-    ),
-)
-
-
-@lru_cache(maxsize=16)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
 
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n\s*\n|;\s*")
@@ -273,46 +159,29 @@ def _sentence(text: str, start: int, end: int) -> _Sentence:
 def _assertions(text: str, sentence: _Sentence, clause: tuple[int, int]) -> Iterator[Assertion]:
     """The limits named in one clause, each once."""
     told: set[Limit] = set()
-    for match in _limits(text, clause):
-        limit = next(limit for limit in Limit if match.groupdict().get(limit.value))
-        if limit in told:
+    for named in limits_in(text, *clause):
+        if named.limit in told:
             continue
-        told.add(limit)
-        before = text[clause[0] : match.end()]
+        told.add(named.limit)
+        before = text[clause[0] : named.end]
         lead = _LEADING.match(text, *clause)
         yield Assertion(
-            limit=limit,
-            phase=_phase(sentence, match),
+            limit=named.limit,
+            phase=_phase(sentence, named.end),
             start=lead.end() if lead is not None else clause[0],
             end=clause[1],
             denied=bool(_DENIAL.search(_NO_DENIAL.sub("", before))),
-            open=sentence.open or sentence.supposed_from < match.end(),
+            open=sentence.open or sentence.supposed_from < named.end,
             batch=sentence.regime.batch,
             context=sentence.regime.context_tokens,
             single_stream=sentence.single_stream,
-            about_attention=bool(_ATTENTION.search(text, clause[0], match.end())),
+            about_attention=bool(_ATTENTION.search(text, clause[0], named.end)),
         )
 
 
-def _limits(text: str, clause: tuple[int, int]) -> list[re.Match[str]]:
-    """Where a form names a limit, in order; of two that overlap the first."""
-    words = text[slice(*clause)].lower()
-    matches = [
-        match
-        for form in _FORMS
-        if any(hint in words for hint in form.hints)
-        for match in _compiled(form.pattern).finditer(text, *clause)
-    ]
-    kept: list[re.Match[str]] = []
-    for match in sorted(matches, key=lambda match: (match.start(), -match.end())):
-        if not kept or match.start() >= kept[-1].end():
-            kept.append(match)
-    return kept
-
-
-def _phase(sentence: _Sentence, match: re.Match[str]) -> Phase | None:
-    """The phase named last before the end of the match, else the first one after it."""
-    at = bisect_left(sentence.phases, match.end(), key=lambda mention: mention[0])
+def _phase(sentence: _Sentence, end: int) -> Phase | None:
+    """The phase named last before the end of the words for a limit, else the first one after."""
+    at = bisect_left(sentence.phases, end, key=lambda mention: mention[0])
     if not sentence.phases:
         return None
     return sentence.phases[max(at - 1, 0)][1]

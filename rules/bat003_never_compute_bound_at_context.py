@@ -113,7 +113,8 @@ def _levers(audit: Audit) -> Iterator[Finding]:
 def _sentences(audit: Audit) -> Iterator[Finding]:
     if not audit.diagnosis:
         return
-    from advisor.statements import Limit, read_statement  # noqa: PLC0415 - few proposals need it
+    from advisor.limits import Limit  # noqa: PLC0415 - few proposals need it
+    from advisor.statements import read_statement  # noqa: PLC0415
 
     for index, sentence in enumerate(audit.diagnosis):
         for assertion in read_statement(sentence.text):

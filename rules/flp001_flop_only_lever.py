@@ -169,7 +169,7 @@ def _judge(said: Said) -> Wrong | None:
     )
     cut = (
         statement.cause == "FLOPS"
-        and statement.nearby.isdisjoint({"BYTES", "BOUND_COMPUTE", "REMOVED", "DISTILL", "LAYERS"})
+        and statement.nearby.isdisjoint({"BYTES", "REMOVED", "DISTILL", "LAYERS"})
         and said.has(_CUT)
         and not said.has(_BOTH)
     )

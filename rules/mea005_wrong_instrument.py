@@ -106,7 +106,8 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 def _concludes(text: str) -> bool:
     """Whether the sentence asserts that arithmetic limits the step."""
-    from advisor.statements import Limit, read_statement  # noqa: PLC0415 - few proposals need it
+    from advisor.limits import Limit  # noqa: PLC0415 - few proposals need it
+    from advisor.statements import read_statement  # noqa: PLC0415
 
     return any(
         one.limit is Limit.COMPUTE and not one.denied and not one.open

@@ -30,10 +30,11 @@ from advisor.alternatives import advice, at
 from advisor.audit import Audit, Step
 from advisor.evidence import arithmetic_of, bound_of, is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.limits import Limit
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, STATEMENTS, Rule
 from advisor.said import Said, Wrong, confidence_of, in_sight, is_small_batch
-from advisor.statements import Assertion, Limit, read_statement
+from advisor.statements import Assertion, read_statement
 from advisor.wording import digits, milliseconds, size
 
 RULE = Rule(
@@ -205,6 +206,12 @@ _OTHER_SUBJECT = (
     r"|encoder"
     r"|there\b"
 )
+_DRIVEN = re.compile(
+    r"\b(?:proportional|scal(?:es?|ing)|follows?|tracks?|decid\w+|determin\w+|govern\w+|dictat\w+"
+    r"|set by|depends?|down to|(?:matter|question|function) of)\b",
+    re.IGNORECASE,
+)
+"""What a specification is said to drive, where another sentence says what is waited for."""
 _INTENSITY = re.compile(r"intensity (?:of|is) (?:about )?(\d+)", re.IGNORECASE)
 _RIDGE = re.compile(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP", re.IGNORECASE)
 
@@ -242,7 +249,9 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE):
         sure = Confidence.MEDIUM
-    peak = said.says(r"tflops|\btops\b|cores?\b|clock") and "BOUND_COMPUTE" not in statement.clause
+    peak = _DRIVEN.search(statement.text) is not None and said.says(
+        r"tflops|\btops\b|cores?\b|clock|peak"
+    )
     if decode:
         return Wrong(_FAR_BELOW, sure, ErrorClass.PEAK_TFLOPS if peak else None)
     return None

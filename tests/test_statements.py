@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.limits import Limit
 from advisor.source import Source, Span
-from advisor.statements import Assertion, Limit, read_statement
+from advisor.statements import Assertion, read_statement
 
 COMPUTE, MEMORY, OVERHEAD = Limit.COMPUTE, Limit.MEMORY, Limit.OVERHEAD
 

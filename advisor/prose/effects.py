@@ -9,6 +9,7 @@ from typing import Final
 
 from advisor.claims import Claim, Metric, Stream, parse_claim
 from advisor.claims import Kind as ClaimKind
+from advisor.limits import Limit, limits_in
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.gains import (
     LARGEST_FACTOR,
@@ -23,15 +24,12 @@ from advisor.prose.gains import (
 from advisor.prose.model import Kind
 from advisor.prose.patterns import (
     ADVICE,
-    COMPUTE_WAIT,
     COPULA,
     DECIDES,
-    DRIVEN,
     FIGURE,
     FITS,
     KV_IGNORED,
     NOT_BEFORE,
-    NOT_BYTES_BUT_MATH,
     OF_A_THING,
     OF_SOMETHING,
     OF_THE_TIME,
@@ -63,9 +61,8 @@ _TRIGGERS: Final = frozenset(
         "TIME",
         "RATE",
         "THROUGHPUT",
-        "BOUND_COMPUTE",
-        "BOUND_MEMORY",
         "UP",
+        "IMPROVED",
         "DOWN",
         "FREE",
         "BYTES",
@@ -118,7 +115,7 @@ def _in_clause(
 ) -> Iterator[Effect]:
     text = block.text[clause.start : clause.end]
     names = {tag.name for tag in clause.tags}
-    yield from _about_resources(clause, text, names)
+    yield from _about_resources(block, clause, text, names)
     worded = worded_gain(block.text, clause)
     best: Effect | None = None
     for claim in claims:
@@ -192,39 +189,36 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
     )
 
 
-def _is_said_bound(text: str, start: int, end: int) -> bool:
-    """Whether a clause says that something is bound by arithmetic, and does not only name it."""
-    if OTHER_SIDE.search(text[:start]):
-        return False
-    names_it = text[start:end].lower().endswith(("bound", "limited", "intensive"))
-    return not names_it or COPULA.search(text[:start]) is not None
+def _limit(text: str, clause: Clause) -> Effect | None:
+    """Where a clause says that a step waits for arithmetic, or does not wait for memory."""
+    for named in limits_in(text, clause.start, clause.end):
+        before = text[clause.start : named.start]
+        if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
+            adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
+            if not adjective or COPULA.search(before) is not None:
+                return Effect(Kind.BOUND, named.start, named.end)
+        elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
+            return Effect(Kind.BOUND, clause.start, clause.start + 1)
+    return None
 
 
-def _about_resources(clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
+_ADJECTIVE: Final = re.compile(
+    r"(?:bound|limited|intensive|heavy|hungry|constrained|bottlenecked|dominated)$", re.IGNORECASE
+)
+"""A form that also names a kind of kernel or phase: it is said of something after a copula."""
+
+
+def _about_resources(block: Block, clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
-    bound = next((tag for tag in clause.tags if tag.name == "BOUND_COMPUTE"), None)
-    about_math = bool(names & {"FLOPS", "PEAK", "MATMUL"})
-    wait = COMPUTE_WAIT.search(text) if about_math else None
     skipped = ZEROS_SKIPPED.search(text) if "PRUNE" in names else None
     if skipped is not None:
         yield Effect(Kind.SAVING, clause.start + skipped.start(), clause.start + skipped.end())
     decides = DECIDES.search(text) if names & {"ATTN", "ACTQ"} else None
     if decides is not None and names & {"TIME", "RATE", "DECODE"}:
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
-    driver = NOT_BYTES_BUT_MATH.search(text) or (
-        DRIVEN.search(text) if names & {"RATE", "TIME", "DECODE", "SINGLE"} else None
-    )
-    memory = next((tag for tag in clause.tags if tag.name == "BOUND_MEMORY"), None)
-    if bound is not None and _is_said_bound(
-        text, bound.start - clause.start, bound.end - clause.start
-    ):
-        yield Effect(Kind.BOUND, bound.start, bound.end)
-    elif wait is not None:
-        yield Effect(Kind.BOUND, clause.start + wait.start(), clause.start + wait.end())
-    elif driver is not None:
-        yield Effect(Kind.BOUND, clause.start + driver.end() - 1, clause.start + driver.end())
-    elif memory is not None and NOT_BEFORE.search(text[: memory.start - clause.start]):
-        yield Effect(Kind.BOUND, clause.start, clause.start + 1)
+    limit = _limit(block.text, clause)
+    if limit is not None:
+        yield limit
     used = UTILISATION.search(text) if names & {"PEAK", "DECODE", "FLOPS"} else None
     if used is not None:
         share = float(used["low"] or used["other"]) / 100.0

@@ -16,6 +16,7 @@ from advisor.prose.patterns import (
     BECOMES,
     FACTOR_OF,
     FRACTION,
+    GAIN_IN,
     LESS_OF,
     NOT_ALL,
     NUMBER_ALONE,
@@ -140,10 +141,16 @@ def saving(clause: Clause, text: str) -> Effect | None:
 def part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
     kinds = {tag.name for tag in clause.tags}
-    off = OFF_THE_TIME.search(text) if "TIME" in kinds and "%" in text else None
-    if off is not None and float(off[1]) < 100:
+    off = OFF_THE_TIME.search(text) if "TIME" in kinds else None
+    if off is not None:
         start, end = clause.start + off.start(), clause.start + off.end()
-        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - float(off[1]) / 100.0))
+        part = off["part"]
+        less = 1.0 / PARTS[part.split()[-1].lower()] if part else float(off["percent"]) / 100.0
+        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - less))
+    gained = GAIN_IN.search(text) if "%" in text else None
+    if gained is not None:
+        start, end = clause.start + gained.start(1), clause.start + gained.end()
+        return Effect(Kind.GAIN, start, end, 1.0 + float(gained[1]) / 100.0)
     changed = BECOMES.search(text) if SOME_DIGIT.search(text) is not None else None
     if changed is not None and float(changed[2]) > 0:
         factor = float(changed[1]) / float(changed[2])
@@ -177,12 +184,12 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
         factor = NUMBER_WORDS.get(word) or float(word)
         if 1.02 < factor <= LARGEST_FACTOR:
             return Effect(Kind.GAIN, clause.start + fast.start(), clause.start + fast.end(), factor)
-    if not names & {"RATE", "TIME", "FASTER"}:
+    if not names & {"RATE", "TIME", "FASTER", "DECODE"}:
         return None
     match = TIMES.search(text) or FACTOR_OF.search(text)
     if match is None:
         return None
-    times = match["times"].lower()
+    times = (match.groupdict().get("factor") or match["times"]).lower()
     factor = NUMBER_WORDS.get(times) or float(times)
     if factor <= 1.02 or factor > LARGEST_FACTOR or "SLOWER" in names:
         return None
@@ -198,7 +205,11 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
         return Effect(Kind.GAIN, faster.start, faster.end)
     if slower is not None:
         return Effect(Kind.LOSS, slower.start, slower.end)
-    pair = _near(tags, "DOWN", ("TIME",)) or _near(tags, "UP", ("RATE",))
+    pair = (
+        _near(tags, "DOWN", ("TIME",))
+        or _near(tags, "UP", ("RATE",))
+        or _near(tags, "IMPROVED", ("TIME", "RATE"))
+    )
     if pair is not None:
         factor = VERBS.get(text[pair[0].start : pair[0].start + 4].lower())
         end = max(pair[0].end, pair[1].end)
@@ -209,7 +220,7 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     helped = _helped(text, clause)
     if helped is not None:
         return helped
-    pair = _near(tags, "UP", ("THROUGHPUT",))
+    pair = _near(tags, "UP", ("THROUGHPUT",)) or _near(tags, "IMPROVED", ("THROUGHPUT",))
     if pair is not None:
         return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
     return None

@@ -13,6 +13,11 @@ LEVERS: Final = MappingProxyType(
     {
         "PRUNE": (
             "are 0 0, are now (0|zero), become(|s) (0|zero), exactly zero, masked out, "
+            "null(|s|ed|ing) out, nulled, individual weights, single weights, clamped to (0|zero), "
+            "every second weight, mask(|s) on the weight, mask(|s) over the weights, masked "
+            "parameters, (connections|parameters|weights) removed, small weights, tiny weights, "
+            "smallest weights, least important weights, non zero weights, nonzero weights, "
+            "non zero parameters, non zeros, nonzeros, nnz, sparser, "
             "(weights|entries|values|"
             "parameters) to (0|zero), equal zero, values are zero, parameters gone, weights gone, "
             "of the weights "

@@ -81,7 +81,8 @@ MARKS: Final = MappingProxyType(
             "shorter waits, quicker replies, cuts the wait, at double speed, double speed, twice "
             "the speed, twice the rate, double the rate, double the speed, triple the speed, "
             "three times the speed, four times the speed, half the latency, "
-            "hastens, quickest, fastest"
+            "hastens, quickest, fastest, order of magnitude faster, speed(s|ing) along, "
+            "sav(e|es|ing) time, time saved, time saving(|s)"
         ),
         "SLOWER": (
             "slows (anything|things) down, slower, slow(|s|ed|ing) down, slow, "
@@ -90,9 +91,13 @@ MARKS: Final = MappingProxyType(
         "UP": (
             "rais(e|es|ed|ing), ris(e|es|ing), rose, increas(e|es|ed|ing), grow(|s|n|ing), "
             "higher, more, doubl(e|es|ed|ing), tripl(e|es|ed|ing), quadrupl(e|es|ed|ing), "
-            "improv(e|es|ed|ing|ement|ements), boost(|s|ed|ing), gain(|s|ed), lift(|s|ed|ing), "
-            "climb(|s|ed), jump(|s|ed), go(|es) up, going up, better, twice, multipl(ied|ying), "
-            "scal(e|es|ing), up by, benefit(|s|ed)"
+            "boost(|s|ed|ing), gain(|s|ed), lift(|s|ed|ing), "
+            "climb(|s|ed), jump(|s|ed), go(|es) up, going up, twice, multipl(ied|ying), "
+            "scal(e|es|ing), up by"
+        ),
+        "IMPROVED": (
+            "improv(e|es|ed|ing|ement|ements), better, benefit(|s|ed), win, wins, relief, "
+            "optimiz(e|es|ed), optimis(e|es|ed)"
         ),
         "DOWN": (
             "cut(|s|ting), reduc(e|es|ed|ing|tion), lower(|s|ed|ing), halv(e|es|ed|ing), "
@@ -106,9 +111,10 @@ MARKS: Final = MappingProxyType(
             "per token cost, cost per token, token cost, turn, "
             "latency, latencies, itl, tpot, tbt, inter token latency, inter token time, token "
             "latency, token time, time per token, time per output token, times per token, ms per "
-            "token, ms token, step time, steps time, decode time, decode step, decoding time, "
-            "generation time, time between tokens, response time, reply time, wait per token, "
-            "time per generated token, per token latency, per token time, decode latency, seconds "
+            "token, ms token, step time, steps time, decode time, decod(e|ing) step(|s), decoding "
+            "time, generation time, time between tokens, response time, reply time, "
+            "wait per token, time per generated token, per token latency, per token time, "
+            "decode latency, seconds "
             "per token, inference time, time per step, time for each token, step latency, "
             "runtime, wall time, time to generate, milliseconds per token, delay, lag, wait, "
             "waiting time, time to write, time to answer, time for a token, time for each word, "
@@ -259,38 +265,6 @@ MARKS: Final = MappingProxyType(
         "WEIGHTS": ("weight(|s), parameter(|s), params, checkpoint"),
         "KV": (
             "kv, kv cache, k v cache, cache, key value cache, keys and values, kv reads, kv traffic"
-        ),
-        "BOUND_COMPUTE": (
-            "compute bound, compute limited, flop bound, flops bound, arithmetic bound, math "
-            "bound, compute intensive, bound by compute, bound by arithmetic, bound by flops, "
-            "bound by the tensor cores, limited by compute, limited by arithmetic, limited by "
-            "flops, limited by the flops, limited by the tensor cores, limited by tensor cores, "
-            "limited by how (fast|quickly) the tensor cores, computation dominates, compute "
-            "dominates, arithmetic dominates, dominated by (the "
-            "|)(compute|computation|arithmetic|matmuls|gemms|matrix multiplication|matrix "
-            "multiplications|flops), compute side of the roofline, saturat(e|es|ing) the tensor "
-            "cores, saturates tensor cores, saturat(e|es|ing) the compute units, waits for "
-            "(arithmetic|compute|math|the tensor cores|the alus|flops), bottleneck is "
-            "(compute|arithmetic|flops|math|the tensor cores|the gemm|the "
-            "gemms|computation|tensor core throughput), bottlenecked by "
-            "(compute|arithmetic|flops|math|the tensor cores|computation), bottlenecked on "
-            "(compute|arithmetic|flops|math|the tensor cores|computation), compute is the "
-            "(bottleneck|limit|limiting factor), arithmetic is the (bottleneck|limit|limiting "
-            "factor), flops are the (bottleneck|limit|limiting factor), limited by (the "
-            "|)(arithmetic|compute|computation|math|matmul|matmuls|gemm|gemms) "
-            "(throughput|rate|speed|units|power), constrained by (compute|arithmetic|flops), "
-            "limited by computation, bound by (the |)(matmuls|gemms|math|computation|number of "
-            "flops|multiplications), limited by the number of (flops|operations|multiplications), "
-            "bound by the number of (flops|operations|multiplications), limited by matrix "
-            "multiplication(|s), compute is what limits, tensor cores are the bottleneck, tensor "
-            "cores are the limit, limited by the matrix units, limited by the alus, alu bound, "
-            "spent (on|in) (arithmetic|multiplying|matrix multiplications|math|computation)"
-        ),
-        "BOUND_MEMORY": (
-            "memory bound, bandwidth bound, memory bandwidth bound, memory limited, bandwidth "
-            "limited, bound by memory, bound by bandwidth, limited by memory, limited by "
-            "bandwidth, limited by memory bandwidth, bound by memory bandwidth, limited by the "
-            "memory, starved"
         ),
         "FREE": (
             "never costs anything, never costs, does not cost anything, verified in parallel for "

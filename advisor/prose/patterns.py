@@ -7,8 +7,11 @@ from types import MappingProxyType
 from typing import Final
 
 FIGURE: Final = re.compile(
-    r"\d\s?(?:x\b|×|%|[GkM]B\b|ms\b|us\b|µs|milliseconds|tok|tokens?\b|times\b|s per token|s/token)"
-    r"|\b(?:twice|half|third|quarter|fifth|tenth|double[sd]?|triple[sd]?|fold)\b",
+    r"\d\s?(?:x\b|×|%|per ?cent\b|pct\b|[GkM]B\b|ms\b|us\b|µs|milliseconds|tok|t/s|tokens?\b"
+    r"|times\b|s per token|s/token)|[x×]\s?\d|\d-fold\b"
+    r"|\b(?:twice|thrice|half|halv(?:e|es|ed|ing)|thirds?|quarters?|fifths?|tenths?|doubl(?:e|es|ed"
+    r"|ing)|tripl(?:e|es|ed|ing)|quadrupl(?:e|es|ed|ing)|\w+fold|per ?cent"
+    r"|(?:two|three|four|five|six|eight|ten) times)\b",
     re.IGNORECASE,
 )
 SIGNED_PERCENT: Final = re.compile(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
@@ -28,41 +31,6 @@ UTILISATION: Final = re.compile(
     r")?(?:flops|tflops|peak compute|compute)"
     r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around"
     r"|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
-    re.IGNORECASE,
-)
-NOT_BYTES_BUT_MATH: Final = re.compile(
-    r"\bnot (?:the )?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes|dram)[^.;:]{0,30}? but "
-    r"(?:the )?(?:raw )?(?:\w+ )?"
-    r"(?:tflops|flops|compute|arithmetic|tensor cores?|math|gemms?|matmuls?)\b"
-    r"|\b(?:tflops|flops|compute|arithmetic|tensor cores?) (?:rather than|and not|not) (?:the "
-    r")?(?:gb/s|tb/s|(?:memory )?bandwidth|memory|hbm|bytes)\b",
-    re.IGNORECASE,
-)
-COMPUTE: Final = (
-    r"(?:peak )?(?:raw )?(?:tflops|flops|flop rate|compute(?: power| throughput| capacity)?"
-    r"|arithmetic(?: throughput| rate)?|tensor[- ]cores?(?: throughput| count| rate)?"
-    r"|(?:number of )?(?:cuda )?cores|math units?|matrix (?:units?|math|multiplications?)|alus"
-    r"|gemm speed|matmul (?:speed|throughput)|clock(?: speed)?|math)"
-)
-DRIVEN: Final = re.compile(
-    r"\b(?:follows?|scales? (?:\w+ )?with|(?:is|are) (?:\w+ )?(?:determined|set|governed|dictated"
-    r"|decided|limited|bounded|given|driven) by|depends? (?:\w+ )?on"
-    r"|(?:is|are) (?:\w+ )?proportional to|tracks?|hinges on|comes down to|is a (?:question"
-    r"|matter) of|bottleneck[^.;:,]{0,50}? (?:is|are|lies in))"
-    rf" (?:the |its |a )?(?:gpu's |number of |available |raw |peak )*{COMPUTE}\b(?! bandwidth)"
-    rf"|\b{COMPUTE} (?:\w+ )?(?:decides?|determines?|sets?|dictates?|governs?|limits?|(?:is"
-    rf"|are) (?:the|what) (?:bottleneck|limits?|matters|counts|decides))\b"
-    r"|\bbecause (?:\w+ ){1,3}?(?:has|have|needs?) to (?:perform|compute|execute|do|multiply"
-    r"|carry out)\b"
-    r"|\blimits?\b[^.;:]{0,60}? is the (?:rate|speed|pace) at which[^.;:]{0,30}?(?:multipl|comput"
-    r"|tensor)"
-    r"|\b(?:bandwidth|memory) is not (?:the|what)[^.;:]{0,60}?, (?:compute|arithmetic|flops) "
-    r"(?:is|are)\b"
-    r"|\b(?:fully busy|busy) with (?:matrix|arithmetic|math|comput|multipl)"
-    rf"|\bbottlenecked (?:by|on) (?:the |its )?{COMPUTE}\b"
-    r"|\bbusy multiplying|\blimiting (?:resource|factor) (?:is|are) (?:the )?(?:tensor|compute"
-    r"|arithmetic|math|flops|matrix)"
-    r"|\b(?:right of|beyond|above|past) the ridge\b|\bcan only (?:do|execute|perform) so many\b",
     re.IGNORECASE,
 )
 NOT_BEFORE: Final = re.compile(
@@ -111,7 +79,7 @@ PERCENT_OF_TIME: Final = re.compile(
 )
 TIMES: Final = re.compile(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
-    r"]times|[- ]fold)\b",
+    r"]times|[- ]?fold)\b|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
     re.IGNORECASE,
 )
 OF_SOMETHING: Final = re.compile(
@@ -132,8 +100,8 @@ TAKES: Final = re.compile(
     re.IGNORECASE,
 )
 OTHER_SIDE: Final = re.compile(
-    r"\b(?:rather than|than|instead of|different from|not|versus|vs\.?|or|from being|no longer"
-    r"|without being)\s+(?:\w+\s+)?$",
+    r"\b(?:rather than|than|before|instead of|different from|not|versus|vs\.?|or|from being"
+    r"|no longer|without being)\s+(?:\w+\s+)?$",
     re.IGNORECASE,
 )
 OF_THE_TIME: Final = re.compile(
@@ -216,28 +184,6 @@ SAME_BYTES: Final = re.compile(
     r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b",
     re.IGNORECASE,
 )
-COMPUTE_WAIT: Final = re.compile(
-    r"\b(?:is|are|as) (?:purely |mostly |mainly |really |just )?an? (?:compute|arithmetic|flops?"
-    r"|math)[- ](?:problem|issue|bottleneck|limit|matter)"
-    r"|\b(?:can ?not|can['’]t|(?:is|are) (?:not able|unable) to) (?:\w+ ){0,2}?(?:multiply|compute"
-    r"|calculate|crunch)\b[^.;:]{0,24}? (?:fast|quickly) enough"
-    rf"|\b(?:held back|slowed down|capped|throttled|gated) by (?:the |its |their )?{COMPUTE}\b"
-    r"|\b(?:arithmetic|compute|matrix|math) units (?:are|become|stay) (?:the |fully |completely "
-    r")?(?:limit|bottleneck|busy|occupied|saturated)"
-    rf"|(?<!before it )\b(?:runs?|running) out of {COMPUTE}\b(?! bandwidth)"
-    r"|\b(?:keeps?|keeping) (?:the |all )?(?:alus|arithmetic units|tensor cores|matrix units)"
-    r"(?: \w+)? (?:busy|occupied|saturated)|\btensor cores (?:are|stay) (?:\w+ )?(?:saturated|busy"
-    r"|maxed)"
-    rf"|\bbottleneck: {COMPUTE}\b"
-    r"|\b(?:flops|arithmetic|multiplications|computations?|math) (?:is|are) (?:the (?:\w+ )?cost"
-    r"|(?:what|where) (?:\w+ ){1,3}?(?:waits?|time|costs?|slows))"
-    r"|\b(?:slows?|slowing) down (?:\w+ ){1,6}?is the (?:\w+ ){0,3}?(?:multiplications|arithmetic"
-    r"|flops|math|computations?)"
-    r"|\bwait(?:s|ing)? (?:for|on) (?:the |all |its )?(?:arithmetic|multiplications|flops|math"
-    r"|tensor cores|computations?)\b",
-    re.IGNORECASE,
-)
-"""Other ways to say that a step waits for arithmetic."""
 ZEROS_SKIPPED: Final = re.compile(
     r"\b(?:does|do|need|will) not (?:have to |even )?(?:fetch|read|load|touch|stream|transfer)"
     r" (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
@@ -260,9 +206,15 @@ DECIDES: Final = re.compile(
 )
 """Levers that are said to decide the speed of decode."""
 OFF_THE_TIME: Final = re.compile(
-    r"\b(?:tak(?:es?|ing)|shav(?:es?|ing)|knocks?) (\d{1,2}(?:\.\d+)?) ?% off (?:the "
-    r"|each )?(?:\w+[- ])"
-    r"{0,2}?(?:time|latency|tpot|itl)\b",
+    r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?P<part>half|an? third|an? quarter|an? fifth"
+    r"|a tenth)) off (?:the |each |every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot"
+    r"|itl|tbt|wait)\b",
+    re.IGNORECASE,
+)
+GAIN_IN: Final = re.compile(
+    r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?)\b[^.;:,]{0,20}?"
+    r"(\d{1,3}(?:\.\d+)?) ?% (?:in|on|of|for) (?:the |our )?(?:\w+[- ]){0,2}?(?:tpot|itl|tbt"
+    r"|latency|speed|decode|decoding|generation|tokens?)",
     re.IGNORECASE,
 )
 ONE_ROW: Final = re.compile(

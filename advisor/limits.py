@@ -1,0 +1,222 @@
+"""What words say a step waits for: arithmetic, memory or fixed time.
+
+Forms of a limit, each a relation ("bound by", "is the bottleneck", "saturates") and what it is
+said of. Whether the text asserts it, and of which phase, is another question: statements.py asks it
+of a sentence by itself, the reader of prose of a sentence in its document.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+
+class Limit(StrEnum):
+    """What a step waits for."""
+
+    COMPUTE = "compute"
+    MEMORY = "memory"
+    OVERHEAD = "overhead"
+
+
+_COMPUTE: Final = (
+    r"(?P<compute>compute(?: power| throughput| capacity| units?)?|computations?|computing"
+    r"|[gtp]?flop/?s|[gtp]?flops?|tops|arithmetic(?: units?| throughput)?|maths?(?: units?)?|alus?"
+    r"|(?:tensor|matrix|cuda|shader|gpu)[- ]cores?|matrix (?:units?|engines?)|tensor units?"
+    r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ]adds?|macs|matrix (?:products?|math)"
+    r"|floating[- ]point (?:operations|throughput|units?)|processing power|number crunching"
+    r"|(?:core |gpu )?clock(?: speed| rate)?s?)"
+)
+_MEMORY: Final = (
+    r"(?P<memory>(?:memory|hbm|dram|vram|ddr|weight|kv)?[- ]?bandwidth|memory|hbm|dram|vram|bytes"
+    r"|weights?|(?:weight |kv |cache )?(?:reads|reading|loads|loading|streaming|traffic|fetch\w*)"
+    r"|data movement|i/?o|kv cache|[gt]b/s)"
+)
+_OVERHEAD: Final = (
+    r"(?P<overhead>(?:kernel |cuda )?launch(?:es|ing)?|overheads?|cpu|host|python|scheduling"
+    r"|synchroni[sz]ation|dispatch)"
+)
+_ANY: Final = rf"\b(?:{_COMPUTE}|{_MEMORY}|{_OVERHEAD})\b"
+_FEW: Final = {most: rf"(?:[\w'’/%-]+ ){{0,{most}}}?" for most in (2, 3, 4, 7)}
+"""At most so many words, as few as will do."""
+_IS: Final = r"(?:is|are|was|were|remains?|stays?|becomes?|['’]s|['’]re)"
+_BE_NOT: Final = r"(?:isn['’]t|aren['’]t|wasn['’]t)"
+_NO_NOUN: Final = (
+    r"(?! (?:workloads?|kernels?|phases?|regimes?|models?|operations?|ops|parts?|tasks?|cases?"
+    r"|steps?|layers?|work)\b)"
+)
+"""Compute-bound workloads are a kind of workload; nothing says that this one is of it."""
+_STOP: Final = (
+    r"(?:bottlenecks?|limits?|limiter|limiting (?:factor|resource)|limitation|constraint"
+    r"|binding constraint|(?:deciding|decisive) factor|scarce resource|wall|cost|pace[- ]?setter"
+    r"|culprit|(?:what|where) (?:\w+ ){0,4}?(?:counts?|limits?|decides?|matters?|determines?|sets?"
+    r"|waits?|slows?|takes?|costs?|governs?|spends?|goes)(?: \w+){0,5}?)"
+)
+
+
+class _Form(NamedTuple):
+    """A form of words that names a limit, compiled when a text may hold it."""
+
+    hints: tuple[str, ...]
+    """Without one of these, in lower case, the form is not there."""
+    pattern: str
+
+
+_STOP_HINTS: Final = (
+    "bottleneck",
+    "limit",
+    "constraint",
+    "wall",
+    "cost",
+    "pace",
+    "culprit",
+    "what",
+)
+_BUSY: Final = (
+    r"(?:saturated|maxed out|exhausted|pegged|busy|occupied"
+    r"|fully (?:used|utili[sz]ed|loaded|busy|occupied))"
+)
+_FORMS: Final = (
+    # compute-bound, memory bandwidth limited, compute-intensive
+    _Form(
+        (
+            "bound",
+            "limited",
+            "constrained",
+            "bottlenecked",
+            "dominated",
+            "intensive",
+            "heavy",
+            "hungry",
+        ),
+        rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated|intensive|heavy|hungry)\b"
+        rf"{_NO_NOUN}",
+    ),
+    # is a compute-bound workload, is a compute problem
+    _Form(
+        (" a ", " an "),
+        rf"\b(?:{_IS}|as) (?:\w+ )?an? {_ANY}[- ](?:bound|limited|heavy|intensive|problem|issue"
+        r"|bottleneck|limit|matter)\b",
+    ),
+    # limited by how quickly the tensor cores get through them
+    _Form(
+        (" by ", " on ", " for "),
+        r"\b(?:bound|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"
+        r"|throttled|capped|restricted|set|driven|decided|given|slowed down|held (?:back|up)"
+        r"|bottlenecks?|waits?|waiting|stalls?|depends?|hinges) "
+        rf"(?:only |mostly |mainly |entirely |purely |primarily )?(?:by|on|for) {_FEW[7]}{_ANY}",
+    ),
+    # is proportional to the FLOPs, scales with bandwidth, comes down to arithmetic
+    _Form(
+        (
+            "proportional",
+            "scale",
+            "follow",
+            "track",
+            "down to",
+            "matter of",
+            "question of",
+            "function of",
+        ),
+        r"\b(?:(?:is|are) (?:\w+ )?(?:proportional to|a (?:matter|question|function) of)"
+        r"|scal(?:es?|ing) (?:\w+ )?with|follows?|tracks?|(?:comes?|boils?) down to) "
+        rf"{_FEW[4]}{_ANY}",
+    ),
+    # the bottleneck is arithmetic; what the user waits for is the FLOPs
+    _Form(
+        _STOP_HINTS,
+        rf"\b{_STOP}(?: (?:of|for|in|at|during|here)\b[^,;:]{{0,40}}?)?"
+        rf" (?:{_IS}|{_BE_NOT}|lies in|sits in) {_FEW[4]}{_ANY}",
+    ),
+    # arithmetic is the bottleneck
+    _Form(_STOP_HINTS, rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b"),
+    # saturates the tensor cores, runs out of FLOPs, short on compute
+    _Form(
+        ("saturat", "max", "exhaust", "out of", "short o", "starved", "enough", "too few"),
+        r"\b(?:saturat(?:es?|ed|ing)|max(?:es|ed|ing)? out|exhausts?|r[ua]ns? out of"
+        r"|running out of|short (?:of|on)|starved (?:of|for)|(?:not|has no|lacks) enough"
+        rf"|too few) {_FEW[4]}{_ANY}",
+    ),
+    # the tensor cores are saturated, keeps the ALUs busy
+    _Form(
+        ("saturated", "maxed out", "exhausted", "fully", "busy", "occupied", "pegged"),
+        rf"{_ANY} {_FEW[2]}(?:{_IS}|{_BE_NOT}) {_FEW[2]}{_BUSY}\b",
+    ),
+    _Form(("keep",), rf"\bkeep(?:s|ing)? {_FEW[2]}{_ANY} {_FEW[2]}{_BUSY}\b"),
+    # busy multiplying, spends its time on arithmetic
+    _Form(
+        ("busy", "spen"),
+        rf"\b(?:busy (?:with )?|spen(?:t|ds?|ding) {_FEW[7]}(?:on |in |with |doing )?){_FEW[2]}"
+        rf"{_ANY}",
+    ),
+    # arithmetic dominates, FLOPs dictate latency
+    _Form(
+        (
+            "dominate",
+            "dictate",
+            "limit",
+            "govern",
+            "determine",
+            "gate",
+            "pace",
+            "hold",
+            "decide",
+            "throttle",
+        ),
+        rf"{_ANY} {_FEW[3]}(?:dominates?|dictates?|limits?|governs?|determines?|gates?|decides?"
+        r"|throttles?|sets? the pace|holds? \w+ (?:back|up))\b",
+    ),
+    # on the compute side of the roofline, hits the compute ceiling
+    _Form(
+        ("side", "regime", "roof"),
+        rf"{_ANY}[- ](?:bound )?(?:side|regime|roof|roofline)\b",
+    ),
+    _Form(
+        ("roof", "ceiling", "wall", "limit"),
+        r"\b(?:hits?|hitting|reach(?:es|ed)?|on|against|under|at) (?:the |its )?"
+        rf"{_ANY} (?:roof|ceiling|wall|limit)\b",
+    ),
+    # right of the ridge
+    _Form(
+        ("ridge", "knee"),
+        r"\b(?:(?P<compute>right|above|past|beyond)|(?P<memory>left|below|under))(?: of)?"
+        r" (?:the |its )?(?:ridge|knee)\b",
+    ),
+    # the chip cannot multiply fast enough
+    _Form(
+        ("enough",),
+        r"\b(?:can ?not|can['’]t|unable to) (?:\w+ ){0,2}?(?P<compute>multiply|compute|calculate"
+        r"|crunch|do the math)\b[^.;:]{0,24}? (?:fast|quickly) enough",
+    ),
+)
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+class Named(NamedTuple):
+    """A limit that a text names; offsets in the text."""
+
+    limit: Limit
+    start: int
+    end: int
+
+
+def limits_in(text: str, start: int, end: int) -> list[Named]:
+    """Where a form names a limit in `text[start:end]`, in order; of two that overlap the first."""
+    words = text[start:end].lower()
+    found = [
+        Named(next(limit for limit in Limit if match.groupdict().get(limit.value)), *match.span())
+        for form in _FORMS
+        if any(hint in words for hint in form.hints)
+        for match in _compiled(form.pattern).finditer(text, start, end)
+    ]
+    kept: list[Named] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
