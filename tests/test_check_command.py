@@ -236,7 +236,7 @@ def test_a_report_goes_to_a_file_and_its_summary_to_the_terminal(run: Run, folde
     assert "FLP002" in (folder / "out.txt").read_text()
     code, out, err = run("clean.yaml", "--output", "no/such/out.txt")
     assert (code, out) == (2, "")
-    assert err == "rooflint: no/such/out.txt: no such file or directory\n"
+    assert err == "rooflint: no/such/out.txt: cannot be written: no such file or directory\n"
 
 
 def test_a_report_in_a_file_has_no_colours_unless_they_are_asked_for(

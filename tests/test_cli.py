@@ -13,7 +13,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from advisor import check_command, cli
+from advisor import cli
+from advisor.commands import check
 from advisor.schema import SCHEMAS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -138,7 +139,7 @@ def test_an_internal_error_is_one_clear_message(run: Run, monkeypatch: pytest.Mo
     def fail(*_arguments: object, **_options: object) -> None:
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr(check_command, "check_run", fail)
+    monkeypatch.setattr(check, "check_run", fail)
     code, out, err = run("check", "clean.yaml")
     assert (code, out) == (2, "")
     assert err.startswith("rooflint: internal error: ZeroDivisionError: division by zero\n")
@@ -266,6 +267,43 @@ def test_help_is_plain_and_gives_an_example_each(run: Run) -> None:
         told = run(command, "--help")[1]
         assert f"rooflint {command}" in told.split("Example")[1]
         assert max(map(len, told.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", [["predict"], ["advise"], ["sweep"], ["wall"]])
+def test_a_deployment_is_given_in_the_same_options_everywhere(
+    run: Run, folder: Path, command: list[str]
+) -> None:
+    (folder / "other.toml").write_text('[context]\nmodel = "Qwen3-8B"\n')
+    code, out, err = run(
+        *command, "--hardware", "A100 80GB SXM", "--weights", "fp8", "--kv-cache", "int8",
+        "--activations", "bf16", "--lm-head", "fp8", "--engine", "sglang", "--context", "3k",
+        "--tp", "2", "--pp", "2", "--dp", "1", "--ep", "1", "--attention-data-parallel", "1",
+        "--config", "other.toml",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    for words in ("Qwen3-8B", "4 x A100 SXM 80GB", "fp8 weights, int8 KV"):
+        assert words in out, command
+    assert run(*command, "--config", "other.toml", "--isolated")[0] == 2
+    assert "Llama-3.1-8B" in run(*command, "--isolated")[1]
+
+
+def test_the_protocol_is_of_the_deployment_that_is_given(run: Run) -> None:
+    told = run("explain", "prove", "--model", "Qwen3-8B", "--pp", "2", "--isolated")[1]
+    assert "Qwen3-8B" in told
+    assert "Llama" not in told
+
+
+def test_a_sweep_without_its_extra_says_how_to_get_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("advisor.sweep", "advisor.reports.sweep"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.delattr("advisor.sweep", raising=False)
+    monkeypatch.delattr("advisor.reports.sweep", raising=False)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    code, out, err = run("sweep")
+    assert (code, out) == (2, "")
+    assert err == "rooflint: sweep needs numpy: pip install 'rooflint[sweep]'\n"
 
 
 # The process

@@ -88,7 +88,7 @@ def test_usage(call: Call) -> None:
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedMachine:
     machine = SimulatedMachine()
-    monkeypatch.setattr("advisor.prove_command._hardware", lambda _options: machine)
+    monkeypatch.setattr("advisor.commands.prove._hardware", lambda _options: machine)
     return machine
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from advisor.commands.deployment import tokens
+from advisor.commands.options import ProveOptions
+from advisor.commands.terminal import write_file
 from advisor.deployment import DeploymentError
 from advisor.ledger.formats import UnknownFormatError
 from advisor.outcome import CommandError, Outcome
-from advisor.prove.record import KIND, Clock, Run, RunFileError, load_text, read_run
+from advisor.prove.record import KIND, Run, RunFileError, load_text, read_run
 from advisor.prove.verdict import judge
 from advisor.reports.prove import prove_json, prove_markdown, prove_svg, prove_text
 from advisor.reports.style import Style
@@ -30,33 +32,17 @@ _CONTEXT: Final = 512
 """Tokens of the baseline where nobody says: the sweep goes to 16 times as many."""
 
 
-class ProveOptions(NamedTuple):
-    """What the command line says."""
-
-    model: str | None = None
-    device: str = "cpu"
-    hardware: str | None = None
-    weights: str | None = None
-    batch: int | None = None
-    context: int | None = None
-    threads: int | None = None
-    clock: Clock = "wall"
-    rounds: int = 15
-    minutes: float = 10.0
-    output: str = "text"
-    save: str | None = None
-    svg: str | None = None
-
-
-def run_prove(options: ProveOptions, measured: str | None, style: Style) -> Outcome:
-    """Measure and report; or judge the file `measured`.
+def run_prove(options: ProveOptions, style: Style) -> Outcome:
+    """Measure and report; or judge a file of what was measured.
 
     Raises:
         CommandError: without torch, device, model or memory; for a file that cannot be used.
 
     """
     try:
-        return _measure(options, style) if measured is None else _read(measured, options, style)
+        if options.measured is None:
+            return _measure(options, style)
+        return _read(options.measured, options, style)
     except (RunFileError, UnknownFormatError, DeploymentError) as error:
         raise CommandError(str(error)) from None
 
@@ -73,7 +59,7 @@ def _measure(options: ProveOptions, style: Style) -> Outcome:
         model,
         options.weights or native,
         options.batch or 1,
-        options.context or _CONTEXT,
+        tokens(options.context) or _CONTEXT,
         options.rounds,
         options.minutes,
     )
@@ -119,7 +105,7 @@ def _deployment(figure: Figure, options: ProveOptions) -> tuple[Deployment | Non
     missing = [name for name, fact in (("model", model), ("hardware", hardware)) if fact is None]
     if missing:
         return None, f"the file does not say which {' and '.join(missing)} it was"
-    context = options.context or round(figure.mean_context or 0)
+    context = tokens(options.context) or round(figure.mean_context or 0)
     facts = {
         "model": model,
         "hardware": hardware,
@@ -140,12 +126,12 @@ def _told(run: Run, options: ProveOptions, style: Style) -> Outcome:
     verdict = judge(run)
     record = prove_json(run, verdict)
     if options.save is not None:
-        _save(options.save, record)
+        write_file(options.save, record)
     if options.svg is not None:
         drawing = prove_svg(run)
         if drawing is None:
             raise CommandError("no batch sweep was measured, so there is nothing to draw")
-        _save(options.svg, drawing)
+        write_file(options.svg, drawing)
     if options.output == "json":
         return Outcome(record)
     if verdict is None:
@@ -154,13 +140,6 @@ def _told(run: Run, options: ProveOptions, style: Style) -> Outcome:
     if options.output == "markdown":
         return Outcome(prove_markdown(run, verdict))
     return Outcome(prove_text(run, verdict, style))
-
-
-def _save(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _model(name: str) -> Architecture:

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from advisor.checking import Checked, against, check_run
+from advisor.commands.options import CheckOptions, SettingsOptions, codes_in
+from advisor.commands.settings import configured_by
+from advisor.commands.terminal import write_file
 from advisor.config import Configuration, SettingsError
 from advisor.outcome import CommandError, Outcome
 from advisor.plan import Flags, Plan, plan
@@ -19,25 +22,6 @@ from advisor.rule import LoadedRule
 from advisor.selection import UnknownRuleError
 
 
-class CheckOptions(NamedTuple):
-    """What the command line says beside what is judged and how."""
-
-    output: str = "text"
-    file: str | None = None
-    """Where the report goes instead of standard output."""
-    rules: tuple[str, ...] = ()
-    """Paths of further rules."""
-    baseline: str | None = None
-    write_baseline: bool = False
-    statistics: bool = False
-    exit_zero: bool = False
-    quiet: bool = False
-    stdin_filename: str | None = None
-    """Name of the file that standard input stands for."""
-    fix: bool = False
-    """Whether files are mended before they are checked."""
-
-
 class _Step(NamedTuple):
     """A run on its way, and what to say about it on standard error."""
 
@@ -46,11 +30,7 @@ class _Step(NamedTuple):
 
 
 def run_check(
-    paths: Sequence[str],
-    flags: Flags,
-    configured: Configuration,
-    options: CheckOptions,
-    style: Style,
+    paths: Sequence[str], options: CheckOptions, settings: SettingsOptions, style: Style
 ) -> Outcome:
     """Check files and folders.
 
@@ -60,7 +40,10 @@ def run_check(
     """
     if options.statistics and options.output not in {"text", "json"}:
         raise CommandError("--statistics counts as text or as json, in no other format")
+    configured = configured_by(settings)
     notes = _untrusted(configured)
+    select, ignore = codes_in(options.select), codes_in(options.ignore)
+    flags = Flags(select, ignore, options.fail_on, options.strict)
     try:
         planned = plan(flags, configured, _further_rules(options, configured))
     except (SettingsError, UnknownRuleError, RuleError) as error:
@@ -79,7 +62,7 @@ def run_check(
     text = _report(checked, options, style)
     notes += more
     if options.file is not None:
-        _write_file(Path(options.file), text)
+        write_file(options.file, text)
         text, notes = "", (*notes, *(() if options.quiet else _written(checked, options.file)))
     said = "".join(f"rooflint: {note}\n" for note in notes)
     return Outcome(text, int(failed and not options.exit_zero), said)
@@ -95,7 +78,7 @@ def _mended(paths: Sequence[str], planned: Plan) -> tuple[str, ...]:
 def _further_rules(options: CheckOptions, configured: Configuration) -> tuple[LoadedRule, ...]:
     """Rules beside the pack: a file of settings names them only where the user names that file."""
     by_settings = configured.settings.rules if configured.named else ()
-    return load([*(configured.folder / path for path in by_settings), *options.rules])
+    return load([*(configured.folder / path for path in by_settings), *(options.rules or ())])
 
 
 def _untrusted(configured: Configuration) -> tuple[str, ...]:
@@ -155,7 +138,7 @@ def _baselined(checked: Checked, planned: Plan, path: Path | None, options: Chec
         return _Step(compared, (note,) if stale else ())
     found = baseline.entries_of(checked.findings, checked.sources, path.parent)
     after = baseline.renewed(compared.baseline, found, before, strict=planned.run.strict)
-    _write_file(path, baseline.baseline_text(after))
+    write_file(path, baseline.baseline_text(after))
     old, new = ({entry.key for entry in one.entries} for one in (before, after))
     note = f"{path} holds {len(new):,} accepted: {len(new - old):,} new, {len(old - new):,} gone"
     return _Step(against(checked, after, path.parent, planned.run), (note,))
@@ -184,10 +167,3 @@ def _written(checked: Checked, file: str) -> tuple[str, ...]:
     from advisor.reports.text import summary  # noqa: PLC0415
 
     return (f"{summary(checked)}; see {file}",)
-
-
-def _write_file(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    except OSError as error:
-        raise CommandError(f"{path}: {(error.strerror or str(error)).lower()}") from None
