@@ -22,10 +22,12 @@ class Limit(StrEnum):
 
 
 _COMPUTE: Final = (
-    r"(?P<compute>compute(?: power| throughput| capacity| units?)?|computations?|computing"
+    r"(?P<compute>compute(?: power| throughput| capacity| units?)?|computations?"
+    r"|(?:calculating|computing|processing|arithmetic) (?:power|units?|capacity)|computing"
     r"|[gtp]?flop/?s|[gtp]?flops?|tops|arithmetic(?: units?| throughput)?|maths?(?: units?)?|alus?"
     r"|(?:tensor|matrix|cuda|shader|gpu)[- ]cores?|matrix (?:units?|engines?)|tensor units?"
-    r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ]adds?|macs|matrix (?:products?|math)"
+    r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ](?:adds?|accumulate\w*)|macs"
+    r"|(?:avx[- ]?\d*|simd) units?|matrix (?:products?|math)"
     r"|floating[- ]point (?:operations|throughput|units?)|processing power|number crunching"
     r"|(?:core |gpu )?clock(?: speed| rate)?s?)"
 )
@@ -132,6 +134,8 @@ _FORMS: Final = (
     ),
     # arithmetic is the bottleneck
     _Form(_STOP_HINTS, rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b"),
+    # therefore is the calculating power the limit
+    _Form(_STOP_HINTS, rf"\b{_IS} (?:the |a )?{_ANY} (?:the |a )?{_STOP}\b"),
     # saturates the tensor cores, runs out of FLOPs, short on compute
     _Form(
         ("saturat", "max", "exhaust", "out of", "short o", "starved", "enough", "too few"),

@@ -123,16 +123,21 @@ def decode_gain(said: Said) -> Confidence | None:
         return None
     if is_unlinked(statement) or (statement.is_aggregate and not statement.is_single):
         return None
-    if _OF_UNITS.search(statement.text) and statement.clause.isdisjoint(_METRICS):
-        return None
-    if not is_small_batch(statement):
+    if is_of_units(statement) or not is_small_batch(statement):
         return None
     return in_sight(statement, confidence_of(statement))
 
 
+def is_of_units(statement: Statement) -> bool:
+    """Whether a unit or a kernel is said to be fast, and nothing of tokens."""
+    of_tokens = not statement.clause.isdisjoint(_METRICS)
+    return not of_tokens and _OF_UNITS.search(statement.text) is not None
+
+
 _OF_UNITS: Final = re.compile(
     r"\b(?:tensor cores?|kernels?|gemms?|matmuls?|units|math|arithmetic|engines?|library) "
-    r"(?:\w+ ){0,2}?(?:is|are|runs?|becomes?) [^.;:,]{0,24}?(?:fast|quick)",
+    r"(?:\w+ ){0,2}?(?:is|are|runs?|becomes?|multipl\w+|comput\w+|works?) [^.;:,]{0,30}?(?:fast"
+    r"|quick)",
     re.IGNORECASE,
 )
 """The speed of a unit or kernel, which is a premise and no claim about tokens."""

@@ -43,6 +43,7 @@ from advisor.said import (
     carries_over,
     confidence_of,
     in_sight,
+    is_of_units,
     is_small_batch,
     is_unlinked,
 )
@@ -217,7 +218,7 @@ def _is_driven(said: Said) -> bool:
     if statement.kind not in {Kind.GAIN, Kind.LOSS} or statement.cause != "PEAK":
         return False
     metrics = {"FASTER", "SLOWER", "TIME", "RATE", "DECODE", "SINGLE"}
-    if statement.clause.isdisjoint(metrics) or statement.is_aggregate:
+    if statement.clause.isdisjoint(metrics) or statement.is_aggregate or is_of_units(statement):
         return False
     if statement.kind is Kind.LOSS and (
         statement.opener == "yet" or not said.has(r"core clock|power (?:limit|cap)")

@@ -149,7 +149,7 @@ _DIRECTION_PHRASES: Mapping[Direction, str] = {
         "|climb|climbs|lifts|lift|adds|add|increments"
     ),
     Direction.FASTER: (
-        "faster|quicker|speedup|speedups|speed up|speeds up|sped up|speeding up"
+        "faster|quicker|sooner|speedup|speedups|speed up|speeds up|sped up|speeding up"
         "|accelerate|accelerates|accelerated|acceleration|snappier|beats|outperforms"
     ),
     Direction.SLOWER: ("slower|slowdown|slow down|slows down|slowed down|slows|longer"),

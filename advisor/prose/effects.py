@@ -28,6 +28,7 @@ from advisor.prose.patterns import (
     DECIDES,
     FIGURE,
     FITS,
+    HEADS_UNREAD,
     KV_IGNORED,
     NOT_BEFORE,
     OF_A_THING,
@@ -83,7 +84,7 @@ def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
         and _TRIGGERS.isdisjoint(sentence.names)
         and not FIGURE.search(sentence.text)
         and " as fast " not in sentence.text
-        and "HELP" not in sentence.names
+        and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER"})
     ):
         return []
     claims = _claims(sentence) if FIGURE.search(sentence.text) else []
@@ -115,7 +116,7 @@ def _in_clause(
 ) -> Iterator[Effect]:
     text = block.text[clause.start : clause.end]
     names = {tag.name for tag in clause.tags}
-    yield from _about_resources(block, clause, text, names)
+    yield from _about_resources(block, sentence, clause, names)
     worded = worded_gain(block.text, clause)
     best: Effect | None = None
     for claim in claims:
@@ -208,9 +209,14 @@ _ADJECTIVE: Final = re.compile(
 """A form that also names a kind of kernel or phase: it is said of something after a copula."""
 
 
-def _about_resources(block: Block, clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
+def _about_resources(
+    block: Block, sentence: Sentence, clause: Clause, names: set[str]
+) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
+    text = block.text[clause.start : clause.end]
     skipped = ZEROS_SKIPPED.search(text) if "PRUNE" in names else None
+    if skipped is None and "MASK" in sentence.names:
+        skipped = HEADS_UNREAD.search(text)
     if skipped is not None:
         yield Effect(Kind.SAVING, clause.start + skipped.start(), clause.start + skipped.end())
     decides = DECIDES.search(text) if names & {"ATTN", "ACTQ"} else None

@@ -14,20 +14,26 @@ from advisor.prose.patterns import (
     BARE_FACTOR,
     BASE_ROW,
     BECOMES,
+    CARRIED,
     FACTOR_OF,
     FRACTION,
     GAIN_IN,
+    GONE,
     LESS_OF,
+    LIKE_SMALLER,
     NOT_ALL,
     NUMBER_ALONE,
     NUMBER_WORDS,
+    OF_PARTS,
     OF_THE_TIME,
     OFF_THE_TIME,
     ONE_ROW,
+    ORIGIN,
     PARTS,
     PER_TOKEN_COLUMN,
     PERCENT_OF_TIME,
     SAME_BYTES,
+    SAVES,
     SIGNED_PERCENT,
     SOME_DIGIT,
     TAKES,
@@ -113,12 +119,12 @@ def signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     ):
         start = clause.start + factor.start(1)
         return Effect(Kind.GAIN, start, clause.start + factor.end(), float(factor[1]))
-    if match is None or not names & {"TIME", "RATE"}:
+    if match is None or not names & {"TIME", "RATE", "SINGLE", "DECODE"}:
         return None
     part = float(match[2]) / 100.0
     down = match[1] != "+"
     start, end = clause.start + match.start(), clause.start + match.end()
-    if "TIME" in names and down and part < 1.0:
+    if "RATE" not in names and down and part < 1.0:
         return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - part))
     if "RATE" in names and "TIME" not in names and not down:
         return Effect(Kind.GAIN, start, end, 1.0 + part)
@@ -168,11 +174,19 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if part is None or SAME_BYTES.search(text):
         return None
     start = clause.start + part.start("part")
+    if OF_PARTS.match(text, part.end()):
+        return None
+    factor = PARTS[part["part"].lower()]
     for tag in clause.tags:
         if tag.name in {"TIME", "DECODE"} and 0 <= tag.start - start <= 48:
-            return Effect(Kind.GAIN, start, tag.end, PARTS[part["part"].lower()])
+            after = tag.end - clause.start
+            if tag.name == "TIME" and (
+                GONE.match(text, after) or SAVES.search(text[: part.start("part")])
+            ):
+                factor = 1.0 / (1.0 - 1.0 / factor)
+            return Effect(Kind.GAIN, start, tag.end, factor)
     if OF_THE_TIME.match(text, part.end()):
-        return Effect(Kind.GAIN, start, start + 4, PARTS[part["part"].lower()])
+        return Effect(Kind.GAIN, start, start + 4, factor)
     return None
 
 
@@ -217,12 +231,25 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     pair = _near(tags, "UP", ("TIME",)) or _near(tags, "DOWN", ("RATE",))
     if pair is not None:
         return Effect(Kind.LOSS, pair[0].start, max(pair[0].end, pair[1].end))
-    helped = _helped(text, clause)
-    if helped is not None:
-        return helped
+    for told in (_helped(text, clause), _carried(text, clause)):
+        if told is not None:
+            return told
     pair = _near(tags, "UP", ("THROUGHPUT",)) or _near(tags, "IMPROVED", ("THROUGHPUT",))
     if pair is not None:
         return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
+    return None
+
+
+_OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})
+
+
+def _carried(text: str, clause: Clause) -> Effect | None:
+    """A gain of something else that decode is said to have as well, or said to come from."""
+    of_tokens = not _OF_TOKENS.isdisjoint(tag.name for tag in clause.tags)
+    for pattern in (CARRIED, LIKE_SMALLER, ORIGIN) if of_tokens else (ORIGIN,):
+        match = pattern.search(text, clause.start, clause.end)
+        if match is not None:
+            return Effect(Kind.GAIN, *match.span())
     return None
 
 

@@ -51,9 +51,12 @@ LEVERS: Final = MappingProxyType(
         "S24": (
             "2:4, 4:8, 1:4, 6:8, 3:4, n:m, semi structured, 2 of 4, two of every four, two in "
             "four, structured sparsity, sparse tensor core(|s), sparse tensor core path, "
-            "cusparselt, sparse tflops, sparse math, with sparsity, sparsity feature, sparse mma, "
-            "two of four, 2 out of 4, semi structured sparsity, sparse tensor throughput, "
-            "structured 2 of 4, n m sparsity, asp, sparse gemm, sparse cores"
+            "cusparselt, sparse tflops, sparse math, with sparsity, sparsity feature, sparse "
+            "mma, two of four, 2 out of 4, semi structured sparsity, sparse tensor throughput, "
+            "structured 2 of 4, n m sparsity, asp, sparse gemm, sparse cores, (two|2) out of "
+            "(every|each) (four|4), (two|2) of (each|every) (four|4), half of every four, (two|"
+            "2) in every (four|4), two out of four, pruned 2 4, tflops sparse, sparse flops, "
+            "sparse peak, sparse tops"
         ),
         "FLOPS": (
             "flop(|s), gflop(|s), mac(|s), arithmetic, multiplication(|s), operation(|s), "

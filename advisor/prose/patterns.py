@@ -89,6 +89,14 @@ OF_SOMETHING: Final = re.compile(
     r"|traffic|b16)\b",
     re.IGNORECASE,
 )
+OF_PARTS: Final = re.compile(
+    r"\s*of (?:the |all |its |our |their |these |those )?(?:\w+[- ]){0,2}?(?:heads|layers|blocks"
+    r"|weights|parameters|zeros|entries|values|rows|columns|neurons|channels|gates|visits|bytes"
+    r"|multiplications|flops|operations|arithmetic|math|experts|tokens|users|requests|cards|gpus"
+    r"|scores?|masks?|memory|traffic|cache|reads|accesses)\b",
+    re.IGNORECASE,
+)
+"""A part of something that is no time."""
 OF_A_THING: Final = re.compile(
     r"\b(?:batch|cache|memory|bytes|weights?|model|size|bandwidth|capacity|flops|compute)\s+"
     r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$",
@@ -185,17 +193,31 @@ SAME_BYTES: Final = re.compile(
     re.IGNORECASE,
 )
 ZEROS_SKIPPED: Final = re.compile(
-    r"\b(?:does|do|need|will) not (?:have to |even )?(?:fetch|read|load|touch|stream|transfer)"
-    r" (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
-    r"|\bzero(?:s|es|ed)? (?:\w+ )?(?:need|costs?|cause|take) no (?:\w+ )?(?:traffic|bandwidth"
-    r"|bytes|reads)"
-    r"|\bzero(?:s|es|ed)? (?:\w+ )?(?:are|is) (?:not|never) (?:fetched|read|loaded|streamed"
-    r"|transferred)"
+    r"\b(?:does|do|need|will|must|has|have) not (?:have to |even |be )?(?:fetch|read|load|touch"
+    r"|stream|transfer)\w* (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
+    r"|\bzero(?:s|es|ed)?(?: \w+){0,2}? (?:need|needs|costs?|cause|causes|take"
+    r"|takes) (?:no (?:\w+ )?"
+    r"(?:traffic|bandwidth|bytes|reads|memory|time)|nothing)"
+    r"|\bzero(?:s|es|ed)? (?:do|does|need|will) not (?:\w+ )?(?:cost|take|use|consume|need"
+    r"|be (?:read"
+    r"|fetched|loaded)) ?(?:\w+ )?(?:bandwidth|traffic|bytes|reads|memory|time|any)?"
+    r"|\bzero(?:s|es|ed)?(?: \w+)? (?:are|is|get|gets) (?:not|never|no longer) (?:fetched|read"
+    r"|loaded"
+    r"|streamed|transferred)"
+    r"|\b(?:zero(?:s|es|ed)?(?: \w+)?|products? with (?:a )?zero|multiplications? (?:by|with) zero)"
+    r" (?:are|is|get|gets) (?:simply |just |automatically )?(?:skipped|ignored|left out|free(?: of"
+    r" charge)?|for free|for nothing)\b"
     r"|\bskips? (?:the |all |over )?zero(?:s|es|ed)?(?: \w+)? (?:automatically|on its own"
-    r"|by itself|anyway|for free)",
+    r"|by itself|anyway|for free|on the fly)",
     re.IGNORECASE,
 )
 """Zeros that the hardware is said to leave unread by itself."""
+HEADS_UNREAD: Final = re.compile(
+    r"\b(?:heads?|k/?v|keys|values|cache|projections?)\b[^.;:]{0,30}? (?:is|are) (?:not|no longer"
+    r"|never) (?:read|fetched|loaded|streamed|touched)",
+    re.IGNORECASE,
+)
+"""Masked heads that are said to be left unread."""
 DECIDES: Final = re.compile(
     r"\b(?:activation (?:width|precision|bits)|(?:width|precision) of the activations|attention"
     r" (?:kernel|backend|implementation)) (?:that |which )?(?:decides?|determines?|sets?|governs?"
@@ -212,9 +234,54 @@ OFF_THE_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 GAIN_IN: Final = re.compile(
-    r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?)\b[^.;:,]{0,20}?"
+    r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
+    r"|adds?)\b"
+    r"[^.;:,]{0,20}?"
     r"(\d{1,3}(?:\.\d+)?) ?% (?:in|on|of|for) (?:the |our )?(?:\w+[- ]){0,2}?(?:tpot|itl|tbt"
     r"|latency|speed|decode|decoding|generation|tokens?)",
+    re.IGNORECASE,
+)
+CARRIED: Final = re.compile(
+    r"\b(?:inherits?|enjoys?|sees?|gets?|receives?|has|have|shows?|keeps?|takes? over|promised"
+    r"|given"
+    r"|granted|expects?|adopts?|reaps?) (?:this|that|the same|the very same|exactly (?:this|that"
+    r"|the"
+    r" same)|that very|this very|just that) (?:\w+ )?(?:factor|speed-?up|gain|ratio|boost|benefit"
+    r"|improvement|acceleration|advantage|\d+(?:\.\d+)?x)\b"
+    r"|\b(?:goes?|moves?|climbs?|rises?|increases?|scales?|improves?|grows?|follows?|changes?)"
+    r" (?:up |along )?(?:accordingly|in proportion|proportionally|correspondingly|in step|likewise"
+    r"|by (?:the same|that|this) (?:factor|ratio|amount|percentage|share)|by the ratio of"
+    r"|one to one)"
+    r"|\b(?:carries|carry|transfers?|translates?|passes|extends?|applies"
+    r"|holds) (?:over )?(?:directly "
+    r"|straight |one to one |fully |equally )?(?:to|into|for) (?:the )?(?:\w+[- ]){0,2}?(?:decod\w+"
+    r"|generation|chat|tokens?|tpot|itl|replies|single)",
+    re.IGNORECASE,
+)
+"""A gain told before that decode is said to have as well."""
+ORIGIN: Final = re.compile(
+    r"\b(?:gains?|speed-?ups?|win|advantage|benefit|improvement|acceleration)\b[^.;:]{0,30}?\b"
+    r"(?:stems?|comes?|results?|derives?|originates?|is (?:mainly |mostly )?(?:due|owed|thanks))"
+    r" (?:mainly |mostly |entirely |only )?(?:from|to|out of)\b",
+    re.IGNORECASE,
+)
+"""Where a gain is said to come from."""
+GONE: Final = re.compile(
+    r"[^.;:,]{0,24}?\b(?:goes(?! (?:to|into|on))|is gone|vanish\w*|disappears?|falls away"
+    r"|is (?:saved|won|cut|removed)"
+    r"|less|sooner|shorter)\b",
+    re.IGNORECASE,
+)
+SAVES: Final = re.compile(
+    r"\b(?:sav(?:es?|ed|ing)|shav(?:es?|ed|ing)|cut(?:s|ting)?|remov(?:es?|ed|ing)|wins?|gains?"
+    r"|trims?|slash(?:es)?)\b(?![^.;:]* to (?:an?|one)? ?$)[^.;:]{0,70}$",
+    re.IGNORECASE,
+)
+"""Around a part of a time: it is what is saved, not what is left."""
+LIKE_SMALLER: Final = re.compile(
+    r"\b(?:generat\w+|runs?|decodes?|answers?|replies|speed|fast|quick(?:ly)?|types?) (?:like|as"
+    r"|at the"
+    r" (?:speed|pace|rate) of) an? (?:dense )?(?:\d+(?:\.\d+)?B\b|(?:much |far )?smaller)",
     re.IGNORECASE,
 )
 ONE_ROW: Final = re.compile(

@@ -77,6 +77,9 @@ _POINTING: Final = frozenset(
         "target",
         "goal",
         "result",
+        "then",
+        "outcome",
+        "effect",
     ]
 )
 _CONTRAST: Final = re.compile(r"[ ,](?:not|rather than|instead of|unlike|never)\b", re.IGNORECASE)
@@ -177,6 +180,7 @@ class _BlockReader:
                 continue
             for clause, effect in effects_of(self.block, sentence):
                 statement = self._statement(index, sentence, clause, effect, tuple(earlier[-4:]))
+                statement = _against_earlier(statement)
                 yield statement
                 if statement.kind in {Kind.GAIN, Kind.FIGURE}:
                     earlier.append((statement.phase, statement.speedup, statement.tpot_ms))
@@ -417,7 +421,26 @@ class _BlockReader:
             return True
         if not sentence.names.isdisjoint({"DENSE", "MASK"}):
             return True
+        if clause.opener == ":" and "HOPED" in sentence.names:
+            return True
         return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
+
+
+def _against_earlier(statement: Statement) -> Statement:
+    """A figure that is hoped for, after one that is not, as the gain that it is."""
+    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or not statement.is_sure:
+        return statement
+    before = [tpot for _, _, tpot in statement.earlier if tpot]
+    if not before or ("HOPED" not in statement.clause and statement.opener not in _CONCLUDING):
+        return statement
+    factor = before[-1] / statement.tpot_ms
+    if factor < _FELT:
+        return statement
+    return statement._replace(kind=Kind.GAIN, speedup=factor)
+
+
+_FELT: Final = 1.05
+"""From here on a figure is no repetition of the one before."""
 
 
 def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None:

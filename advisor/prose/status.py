@@ -269,10 +269,18 @@ def is_past(sentence: Sentence, clause: Clause) -> bool:
     previous = ""
     for word in sentence.words:
         if clause.start <= word.start < clause.end:
-            if word.folded in _PAST and previous not in _INFINITIVE:
+            told = word.folded in _PAST and previous not in _INFINITIVE
+            if told and not (word.folded in _BEING and previous in _COMPARED):
                 return True
             previous = word.folded
     return False
 
 
-_INFINITIVE: Final = _set("to will would should can could must may might not and or then")
+_BEING: Final = _set("was were")
+_COMPARED: Final = _set("it they that what than as where")
+"""After these "was" names a state to compare with: "a fraction of what it was"."""
+_INFINITIVE: Final = _set(
+    "to will would should can could must may might not and or then is are be being get gets almost"
+    " nearly roughly a an the about if once when as what than"
+)
+"""Words after which a form of the past is an infinitive, a present passive or an adjective."""

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 _WORD: Final = re.compile(r"\d+:\d+(?!\d)|[^\W_]+(?:['’][^\W_]+)?")
 _GAP: Final = frozenset(
-    (" ", "-", "/", "_", "  ", "‑", "–", ". ", " (", ") ", ".", " -", "- ", ": ", ":")
+    (" ", "-", "=", " = ", "/", "_", "  ", "‑", "–", ". ", " (", ") ", ".", " -", "- ", ": ", ":")
 )
 _GROUP: Final = re.compile(r"\(([^()]*)\)")
 
