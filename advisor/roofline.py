@@ -15,7 +15,8 @@ from typing import Final, Literal, NamedTuple
 
 from advisor.catalog.engines import all_engines
 from advisor.deployment import Deployment, Speculation
-from advisor.ledger.step import Capacity, Ledger, capacity_of, count_step
+from advisor.ledger.capacity import Capacity, capacity_of
+from advisor.ledger.step import Ledger, count_step
 from advisor.timing.effects import LINEAR_OPERATORS
 from advisor.timing.fitted import load_fitted
 from advisor.timing.kernels import (
@@ -181,7 +182,7 @@ def estimate(ledger: Ledger, deployment: Deployment) -> Estimate:
     coefficients: list[Coefficient] = []
     seconds: list[float] = []
 
-    for name, resource, form, parameters, read, written, flops, _shared in ledger.operators:
+    for name, resource, form, parameters, read, written, flops in ledger.operators:
         moved = read + written
         memory_floor = moved / bandwidth
         if resource == "weights" and form is not None:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.deployment import Deployment
-from advisor.ledger.step import count_step, plan_of
+from advisor.ledger.holdings import holdings_of
+from advisor.ledger.step import count_step
 from advisor.roofline import Bound, estimate, predict
 from advisor.timing.kernels import narrow_cache
 from advisor.timing.profile import math_rate, profile_of
@@ -156,7 +157,7 @@ class _AttentionRates(NamedTuple):
 def _attention(deployment: Deployment, context: Any) -> tuple[Any, Any]:
     """Cache bytes and FLOPs of one sequence's attention at each context, on one rank."""
     read, flops = np.zeros(context.shape), np.zeros(context.shape)
-    for cache, entry_bytes, _written, entry_flops in plan_of(deployment).caches:
+    for cache, entry_bytes, _written, entry_flops in holdings_of(deployment).caches:
         entries = context // cache.tokens_per_entry
         for limit in (cache.window, cache.read_limit):
             if limit is not None:

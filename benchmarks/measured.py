@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from advisor.catalog.engines import resolve_engine
 from advisor.deployment import Deployment, Kernels, parse_sparsity
+from advisor.ledger.collectives import Communication
 from advisor.ledger.formats import Format
-from advisor.ledger.step import Communication, count_step
+from advisor.ledger.step import count_step
 from advisor.timing.effects import (
     LINEAR_OPERATORS,
     bandwidth_effects,

@@ -13,8 +13,8 @@ from advisor.catalog.device import Device
 from advisor.catalog.hardware import device as catalog_device
 from advisor.catalog.hardware import parse_hardware
 from advisor.deployment import Deployment
+from advisor.ledger.capacity import capacity_of
 from advisor.ledger.shapes import Architecture
-from advisor.ledger.step import capacity_of
 from advisor.levers.reshape import with_depth
 from advisor.prove.experiments import Bench, machine_device, measure, plan
 from advisor.prove.record import Baseline, Clock, Ended, Machine, Run, RunFileError, Trial

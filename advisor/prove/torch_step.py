@@ -16,8 +16,9 @@ from typing import Any, Final
 import torch
 from torch.nn import functional
 
+from advisor.ledger.holdings import weight_format
 from advisor.ledger.shapes import Cache, CacheKind, Layer, Routing, Tensor, Use
-from advisor.ledger.step import distinct_experts, weight_format
+from advisor.ledger.step import distinct_experts
 from advisor.prove.experiments import Missing, Variant
 
 DTYPES: Final[dict[str, Any]] = {

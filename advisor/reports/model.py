@@ -17,10 +17,12 @@ from advisor.catalog.models import ModelRecord, load_model, model_record, resolv
 from advisor.catalog.names import UnknownNameError
 from advisor.deployment import Deployment
 from advisor.ledger.architecture import UnsupportedModelError
+from advisor.ledger.capacity import kv_bytes_per_token
 from advisor.ledger.checkpoint import CheckpointError, read_checkpoint
 from advisor.ledger.formats import Format, parse_format
+from advisor.ledger.holdings import holdings_of, weight_format
 from advisor.ledger.shapes import Architecture, Component, Layer, Tensor, Use
-from advisor.ledger.step import count_step, kv_bytes_per_token, plan_of, weight_format
+from advisor.ledger.step import count_step
 from advisor.ledger.stored import checkpoint_bytes
 from advisor.reports.columns import table
 from advisor.reports.style import Style, clean, wrap
@@ -111,7 +113,7 @@ def model_report(facts: ModelFacts) -> ModelReport:
     """Count a model in the formats of its checkpoint, with a 16-bit cache."""
     model = facts.architecture
     deployment = Deployment(model, weights=facts.weights, kv_cache="bf16", context=1)
-    plan = plan_of(deployment)
+    held = holdings_of(deployment)
     counted = model.parameters()
     return ModelReport(
         name=model.name,
@@ -122,10 +124,10 @@ def model_report(facts: ModelFacts) -> ModelReport:
             **{component.value: count for component, count in counted.items()},
         ),
         stored_bytes=stored_bytes(deployment),
-        resident_bytes=plan.resident_bytes,
+        resident_bytes=held.resident_bytes,
         streamed_bytes=count_step(deployment).weight_bytes,
         kv_bytes_per_token=kv_bytes_per_token(deployment),
-        state_bytes=plan.state_bytes,
+        state_bytes=held.state_bytes,
         source=model.source,
     )
 

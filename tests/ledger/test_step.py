@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 
 from advisor.catalog.models import load_model
 from advisor.deployment import Deployment, Offload, Speculation, parse_sparsity
+from advisor.ledger.capacity import capacity_of, kv_bytes_per_token, kv_stored_bytes
 from advisor.ledger.shapes import Component
-from advisor.ledger.step import (
-    capacity_of,
-    count_step,
-    distinct_experts,
-    kv_bytes_per_token,
-    kv_stored_bytes,
-)
+from advisor.ledger.step import count_step, distinct_experts
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "fixtures" / "ledger" / "vectors.json").read_text()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from advisor.deployment import Deployment
-from advisor.ledger.step import Ledger, capacity_of, count_step, kv_bytes_per_token
+from advisor.ledger.capacity import capacity_of, kv_bytes_per_token
+from advisor.ledger.step import Ledger, count_step
 from advisor.levers import LEVERS, Lever, lever_class
 
 LLAMA_8B = Deployment("Llama-3.1-8B", "H100 SXM")
