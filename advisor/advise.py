@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, Literal, NamedTuple
 
-from advisor.audit import Step, Verdict, lever_ceiling, step_of, verdict_of
+from advisor.audit import Verdict, verdict_of
 from advisor.deployment import Deployment
 from advisor.levers import Lever, Nature, lever_class
 from advisor.roofline import Interval, compare
+from advisor.steps import Step, lever_ceiling, step_of
 
 Goal = Literal["latency", "throughput", "memory"]
 

@@ -6,10 +6,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from advisor.advise import first_choice
-from advisor.audit import Audit, Step, step_of
+from advisor.audit import Audit
 from advisor.deployment import Deployment
 from advisor.levers import Lever
 from advisor.roofline import Interval, compare
+from advisor.steps import Step, step_of
 from advisor.wording import factor
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from advisor.audit import Audit, LeverAudit, audit_lever, step_of
+from advisor.audit import Audit, LeverAudit, audit_lever
 from advisor.deployment import Deployment, DeploymentError
 from advisor.evidence import is_stated
+from advisor.steps import step_of
 
 BATCHES: Final = (1, 32, 256)
 CONTEXTS: Final = (512, 8192, 65536)

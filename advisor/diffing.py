@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from advisor.audit import Audit, Step, audit, step_of
+from advisor.audit import Audit, audit
 from advisor.catalog.names import UnknownNameError
 from advisor.context import Defaults
 from advisor.deployment import DeploymentError
@@ -24,6 +24,7 @@ from advisor.readers.discover import discover
 from advisor.readers.revisions import Revisions
 from advisor.roofline import Interval, compare
 from advisor.source import DecodingError, Source, decode
+from advisor.steps import Step, step_of
 
 _SAME: Final = 0.005
 """Relative change of time below which nothing has changed."""

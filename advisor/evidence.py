@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from advisor.audit import Audit, LeverAudit, Step, Verdict
+from advisor.audit import Audit, LeverAudit, Verdict
 from advisor.claims import Kind, Metric
 from advisor.finding import Confidence, Number, Subject
 from advisor.judge import GRACE, ClaimVerdict, JudgedClaim
 from advisor.roofline import Bound, Estimate, Interval
+from advisor.steps import Step
 from advisor.wording import change, digits, factor, factors, gigabytes, milliseconds, size
 
 _BOUND_NAMES: dict[Bound, str] = {

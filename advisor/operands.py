@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from advisor.audit import Audit, Step, step_of
+from advisor.audit import Audit
 from advisor.claims import Claim
 from advisor.deployment import Deployment, Kernels
 from advisor.judge import JudgedClaim, read_claims
 from advisor.ledger.step import distinct_experts
 from advisor.proposal import Sentence
 from advisor.source import Span
+from advisor.steps import Step, step_of
 
 _ACHIEVED_RIDGE: Final = 0.75
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from advisor.audit import Step, step_of
 from advisor.deployment import Deployment, Speculation
 from advisor.evidence import bound_of, hardware_of
 from advisor.levers.host import Clocks
+from advisor.steps import Step, step_of
 from advisor.wording import digits, factor, milliseconds, percent, size, span_of
 
 TITLE: Final = "How to prove that decode is bandwidth-bound"

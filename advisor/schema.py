@@ -151,14 +151,14 @@ def _lever_field(shape: Mapping[str, Any], *, may_be_unknown: bool) -> dict[str,
 
 def check_schema() -> dict[str, Any]:
     """Of the output of `rooflint check --format json`."""
-    from advisor.reports.machine import CheckRecord  # noqa: PLC0415 - builds many models
+    from advisor.reports.records import CheckRecord  # noqa: PLC0415 - builds many models
 
     return {"$schema": _DRAFT, **CheckRecord.model_json_schema(mode="serialization")}
 
 
 def audit_schema() -> dict[str, Any]:
     """Of the output of `rooflint audit --format json`."""
-    from advisor.reports.machine import AuditsRecord  # noqa: PLC0415 - builds many models
+    from advisor.reports.records import AuditsRecord  # noqa: PLC0415 - builds many models
 
     return {"$schema": _DRAFT, **AuditsRecord.model_json_schema(mode="serialization")}
 

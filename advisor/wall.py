@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from advisor.audit import Step, step_of
 from advisor.catalog.device import Device
 from advisor.catalog.hardware import all_devices
 from advisor.deployment import Deployment, Speculation
 from advisor.ledger.formats import parse_format
+from advisor.steps import Step, step_of
 
 CLASSES: Final = ("nvidia-hbm", "nvidia-gddr", "amd-hbm", "amd-gddr", "tpu", "apple-ultra")
 """Classes whose generations the table follows unless others are asked for."""

@@ -24,7 +24,8 @@ from advisor.audit import audit
 from advisor.checking import check
 from advisor.readers import read
 from advisor.readers.templates import readable
-from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode, compose
+from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from advisor.readers.yaml_tree import compose
 from advisor.source import Source, decode
 
 VERDICTS = {

@@ -26,10 +26,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from advisor.alternatives import advice, at
-from advisor.audit import Audit, Step
+from advisor.audit import Audit
 from advisor.evidence import claimed_over, is_stated, lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Number, Severity
 from advisor.rule import STATEMENTS, Rule
+from advisor.steps import Step
 from advisor.wording import factor, percent
 
 RULE = Rule(

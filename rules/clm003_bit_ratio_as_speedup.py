@@ -24,11 +24,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from advisor.audit import Audit, Step
+from advisor.audit import Audit
 from advisor.evidence import claim_numbers, claims_of, lever_facts, rests_on_guesses
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.ledger.formats import parse_format
 from advisor.rule import CLAIMS, Rule
+from advisor.steps import Step
 from advisor.wording import digits, factor, factors
 
 RULE = Rule(

@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
-from advisor.audit import Audit, Step
+from advisor.audit import Audit
 from advisor.claims import Stream
 from advisor.evidence import (
     AttachedClaim,
@@ -42,6 +42,7 @@ from advisor.prose.model import Kind, Statement, Status
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong
+from advisor.steps import Step
 from advisor.wording import digits, milliseconds, size
 
 RULE = Rule(

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from advisor.audit import Audit, LeverAudit, Step
+from advisor.audit import Audit, LeverAudit
 from advisor.evidence import (
     claimed_over,
     hardware_of,
@@ -47,6 +47,7 @@ from advisor.said import (
     is_small_batch,
     is_unlinked,
 )
+from advisor.steps import Step
 from advisor.wording import factor
 
 RULE = Rule(

@@ -27,7 +27,7 @@ import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice, at
-from advisor.audit import Audit, Step
+from advisor.audit import Audit
 from advisor.evidence import arithmetic_of, bound_of, is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.limits import Limit
@@ -35,6 +35,7 @@ from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, STATEMENTS, Rule
 from advisor.said import Said, Wrong, confidence_of, in_sight, is_small_batch
 from advisor.statements import Assertion, read_statement
+from advisor.steps import Step
 from advisor.wording import digits, milliseconds, size
 
 RULE = Rule(

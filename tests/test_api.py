@@ -31,7 +31,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
     "first", ["import advisor.audit", "import advisor.checking", "from advisor import audit"]
 )
 def test_audit_is_the_function_whoever_imports_first(first: str) -> None:
-    code = f"{first}\nimport advisor\nfrom advisor.audit import step_of\nprint(type(advisor.audit))"
+    code = f"{first}\nimport advisor\nfrom advisor.audit import audit\nprint(type(advisor.audit))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -8,15 +8,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.quantity.amounts import Amount, amount_at, quantity_of
 from advisor.quantity.lexing import DASHES, HYPHENS, Token, TokenKind, tokenize, words
 from advisor.quantity.model import Bound, Quantity
 from advisor.quantity.units import (
     BASE_UNIT,
     Dimension,
     Unit,
-    after_hyphen,
-    scale_of_count,
-    unit_at,
 )
 
 if TYPE_CHECKING:
@@ -44,17 +42,6 @@ class Found(NamedTuple):
     """A number without a unit."""
     signed: str = ""
     """"+" or "-" written before the number: a change."""
-
-
-class _Amount(NamedTuple):
-    """One number with its unit, before it is joined to another."""
-
-    number: float
-    suffix: str
-    unit: Unit | None
-    stop: int
-    plus: bool = False
-    fraction: bool = False
 
 
 class _Prefix(NamedTuple):
@@ -102,18 +89,7 @@ _INSTEAD = frozenset(
     {"instead of", "down from", "up from", "rather than", "compared to", "compared with", "vs"}
     | {"versus", "against", "was", "vs ."}
 )
-_FRACTIONS = MappingProxyType(
-    {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "eighth": 8.0}
-    | {"thirds": 3.0, "quarters": 4.0, "fifths": 5.0, "eighths": 8.0, "tenth": 10.0}
-)
-_AFTER_FRACTION = words(
-    "of the as its that a less fewer lower more higher smaller shorter faster slower longer . , ; )"
-)
-_ORDINAL_BEFORE = words("the first second last other this that")
-"""Before "half" these make it a part of a text or a list."""
 _PREFIX_TOKENS = 8
-_SMALLEST, _LARGEST = 1e-30, 1e30
-"""Nothing that people measure lies outside; ratios of what lies inside are finite."""
 _FILLED_REACH = 3
 _FROM_REACH = 6
 """Tokens between "from A" and "to B": from 7 tokens/s at batch 1 to 79."""
@@ -144,7 +120,7 @@ def scan_tokens(tokens: Sequence[Token], plain: Dimension = Dimension.COUNT) -> 
 
 def _phrase(tokens: Sequence[Token], at: int, floor: int, plain: Dimension) -> Found | None:
     """The amount, range or change whose first number is token `at`."""
-    first = _amount(tokens, at)
+    first = amount_at(tokens, at)
     if first is None:
         return None
     prefix = _prefix(tokens, at, floor)
@@ -154,7 +130,7 @@ def _phrase(tokens: Sequence[Token], at: int, floor: int, plain: Dimension) -> F
     if joined is None:
         if first.unit is None and tokens[at].kind is TokenKind.WORD and not first.fraction:
             return None  # "one" of "one user" is no amount
-        quantity = _quantity(first, plain)
+        quantity = quantity_of(first, plain)
         joined = None if quantity is None else _Joined(quantity, None, first, prefix)
     if joined is None:
         return None
@@ -185,102 +161,20 @@ def _phrase(tokens: Sequence[Token], at: int, floor: int, plain: Dimension) -> F
     )
 
 
-# One number and its unit
-
-
-def _amount(tokens: Sequence[Token], at: int) -> _Amount | None:
-    token = tokens[at]
-    if token.kind is TokenKind.WORD:
-        return _amount_in_words(tokens, at)
-    if token.value is None or token.attached:
-        return None
-    stop = at + 1
-    plus = (
-        stop + 1 < len(tokens)
-        and tokens[stop].raw == "+"
-        and tokens[stop].glued
-        and tokens[stop + 1].kind is TokenKind.WORD
-    )
-    stop += plus
-    fraction = "/" in token.raw
-    if stop < len(tokens) and tokens[stop].kind is TokenKind.WORD:
-        word = tokens[stop]
-        counts = scale_of_count(word.raw, token.value, Dimension.COUNT) is not None
-        if counts and (word.glued or len(word.raw) > 2):
-            return _counted(tokens, token.value, stop, plus=plus)
-    start = after_hyphen(tokens, stop)
-    found = unit_at(tokens, start)
-    if found is not None:
-        return _Amount(token.value, "", found[0], found[1], plus)
-    names = start < len(tokens) and tokens[start].kind is TokenKind.WORD and tokens[start].glued
-    if names:
-        return None  # 4bit, 8-way, 3rd
-    return _Amount(token.value, "", None, stop, plus, fraction)
-
-
-def _counted(tokens: Sequence[Token], number: float, at: int, *, plus: bool) -> _Amount:
-    """A number with k, M, B or a word like million, and perhaps what is counted."""
-    found = unit_at(tokens, after_hyphen(tokens, at + 1))
-    counted = {Dimension.TOKENS, Dimension.RATE, Dimension.COUNT}
-    if found is not None and found[0].dimension in counted:
-        return _Amount(number, tokens[at].raw, found[0], found[1], plus)
-    return _Amount(number, tokens[at].raw, None, at + 1, plus)
-
-
-def _amount_in_words(tokens: Sequence[Token], at: int) -> _Amount | None:
-    """Three times, ten percent, half, a third, two thirds; a bare "two" may open a range."""
-    word = tokens[at]
-    parts = 1.0 if word.folded in {"a", "an"} else word.value
-    if word.folded == "half":
-        parts, stop = 0.5, at + 1
-    elif parts is not None and at + 1 < len(tokens):
-        stop = after_hyphen(tokens, at + 1) + 1
-        whole = _FRACTIONS.get(tokens[stop - 1].folded)
-        parts = None if whole is None else parts / whole
-    else:
-        parts = None
-    if parts is not None:
-        before = tokens[at - 1].folded if at else ""
-        ends = stop == len(tokens) or tokens[stop].folded in _AFTER_FRACTION
-        measures = (ends and before not in _ORDINAL_BEFORE) or before in {"by", "in"}
-        return _Amount(parts, "", None, stop, fraction=True) if measures and parts < 1 else None
-    if word.value is None:
-        return None
-    found = unit_at(tokens, after_hyphen(tokens, at + 1))
-    if found is not None and found[0].dimension in {Dimension.FACTOR, Dimension.RATIO}:
-        return _Amount(word.value, "", found[0], found[1])
-    return _Amount(word.value, "", None, at + 1)
-
-
-def _quantity(amount: _Amount, plain: Dimension) -> Quantity | None:
-    if amount.fraction and amount.unit is None:
-        unit = Unit(Dimension.RATIO, 1.0, "")
-    else:
-        unit = amount.unit or Unit(plain, 1.0, BASE_UNIT[plain])
-    scale = unit.scale
-    if amount.suffix:
-        scale *= scale_of_count(amount.suffix, amount.number, unit.dimension) or 1.0
-    # division where it can be, so that 95% is 0.95 to the last bit
-    value = amount.number * scale if scale >= 1 else amount.number / round(1 / scale)
-    if value and not _SMALLEST < value < _LARGEST:
-        return None
-    return Quantity(value, unit.name, unit.dimension, value, value)
-
-
 # Two numbers
 
 
 class _Joined(NamedTuple):
     quantity: Quantity
     before: Quantity | None
-    amount: _Amount
+    amount: Amount
     """The amount that ends the phrase."""
     prefix: _Prefix
     """What stood before the second number."""
 
 
 def _join(
-    tokens: Sequence[Token], first: _Amount, prefix: _Prefix, plain: Dimension
+    tokens: Sequence[Token], first: Amount, prefix: _Prefix, plain: Dimension
 ) -> _Joined | None:
     """The range or change that `first` begins, if it does."""
     joiner, at = _joiner(tokens, first.stop, prefix.opener)
@@ -289,7 +183,7 @@ def _join(
     start = at
     while at < len(tokens) and at - start < 4 and tokens[at].folded in _SOFTENERS:
         at += 1
-    second = _amount(tokens, at) if at < len(tokens) else None
+    second = amount_at(tokens, at) if at < len(tokens) else None
     if second is None:
         return None
     softened = _prefix(tokens, at, start)
@@ -305,7 +199,7 @@ def _join(
         return None
     if second.suffix and not first.suffix and first.number < second.number:
         first = first._replace(suffix=second.suffix)
-    one, two = _quantity(first, plain), _quantity(second, plain)
+    one, two = quantity_of(first, plain), quantity_of(second, plain)
     if one is None or two is None or one.unit != two.unit:
         return None
     if joiner == "spread":
@@ -405,7 +299,7 @@ def _bound_phrase(before: list[str]) -> tuple[int, Bound | None]:
     return 0, None
 
 
-def _suffix(tokens: Sequence[Token], amount: _Amount) -> tuple[_Prefix, Bound | None]:
+def _suffix(tokens: Sequence[Token], amount: Amount) -> tuple[_Prefix, Bound | None]:
     """Read "+", "or more", "or so" after the phrase; `first` is the index after it."""
     at = amount.stop
     bound = Bound.AT_LEAST if amount.plus else None

@@ -20,7 +20,8 @@ from advisor.readers.setups import Setup, joined, proposal_of
 from advisor.readers.sheets import is_sheet, read_sheet
 from advisor.readers.templates import other_sides, readable
 from advisor.readers.tuning import add_tuning, is_tuning
-from advisor.readers.yaml_nodes import Composed, MapNode, Node, compose
+from advisor.readers.yaml_nodes import MapNode, Node
+from advisor.readers.yaml_tree import Composed, compose
 from advisor.source import Source, Span
 
 

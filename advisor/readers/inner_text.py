@@ -11,7 +11,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from advisor.readers.yaml_nodes import Node, ScalarNode, compose
+from advisor.readers.yaml_nodes import Node, ScalarNode
+from advisor.readers.yaml_tree import compose
 from advisor.source import Source, Span
 
 _ESCAPE: Final = re.compile(

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from advisor.readers import Comment
-from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode, compose
+from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from advisor.readers.yaml_tree import compose
 from advisor.source import Source, Span
 
 _COMMENT: Final = re.compile(r"(?:(?<=\s)|^)#[^\n\r]*", re.MULTILINE)

@@ -17,7 +17,8 @@ from advisor.proposal import Proposal, Reading
 from advisor.readers import is_ours_by_name
 from advisor.readers.dialect import FIELDS, VERSION, read_proposal
 from advisor.readers.fields import described
-from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode, compose
+from advisor.readers.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from advisor.readers.yaml_tree import compose
 from advisor.source import Source, Span
 
 _FIRST_LINES: Final = f"begin with rooflint: {VERSION}, then model:, hardware: and levers:"

@@ -1,242 +1,39 @@
-"""Findings and audits for programs: the output of `--format json`, and what its schema is made of.
-
-The keys, their order and their meaning are a contract. Every number is finite; what may be null
-says so in its type. Offsets count code points of the decoded text from 0, lines and columns count
-from 1, ends are exclusive.
-"""
+"""Findings, audits and advice as the records that `--format json` writes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, TypeAlias
-
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer
 
 from advisor import roofline
 from advisor.advise import Advice, Ranking
-from advisor.audit import Audit, LeverAudit, Speedup, Verdict
+from advisor.audit import Audit, LeverAudit, Speedup
 from advisor.checking import Checked
-from advisor.finding import Confidence, ErrorClass, Finding, Note, Severity
+from advisor.finding import Finding, Note, Severity
 from advisor.judge import ClaimVerdict, JudgedClaim
-from advisor.levers import Metric
-from advisor.proposal import Origin
 from advisor.reports.formats import PageSetup
+from advisor.reports.records import (
+    VERSION,
+    AdviceItemRecord,
+    AdviceRecord,
+    AuditRecord,
+    AuditsRecord,
+    BytesRecord,
+    CheckRecord,
+    ClaimRecord,
+    EstimateRecord,
+    FactRecord,
+    FindingRecord,
+    IntervalRecord,
+    LeverRecord,
+    NoteRecord,
+    Number,
+    PlaceRecord,
+    SharesRecord,
+    SpeedupRecord,
+    SummaryRecord,
+)
 from advisor.source import Position, Source
-
-VERSION: Literal[1] = 1
-
-Number: TypeAlias = int | FiniteFloat | str | None
-
-
-_SeverityLabel: TypeAlias = Annotated[
-    Severity,
-    PlainSerializer(lambda level: level.label, return_type=Literal["error", "warning", "info"]),
-]
-_ConfidenceLabel: TypeAlias = Annotated[
-    Confidence,
-    PlainSerializer(lambda level: level.label, return_type=Literal["high", "medium", "low"]),
-]
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PlaceRecord(_Record):
-    """A place in a file."""
-
-    line: int = Field(ge=1)
-    column: int = Field(ge=1)
-    offset: int = Field(ge=0)
-
-
-class NoteRecord(_Record):
-    """A related fact; with a place where it stands elsewhere in the file."""
-
-    rule: str | None
-    message: str
-    start: PlaceRecord | None
-    end: PlaceRecord | None
-
-
-class FindingRecord(_Record):
-    """One thing that is wrong, at one place, with the numbers that show it."""
-
-    rule: str
-    name: str
-    error_class: ErrorClass | None = Field(serialization_alias="class")
-    severity: _SeverityLabel
-    confidence: _ConfidenceLabel
-    path: str
-    start: PlaceRecord
-    end: PlaceRecord
-    message: str
-    why: str
-    instead: str
-    lever: str | None
-    numbers: dict[str, Number]
-    notes: list[NoteRecord]
-
-
-class SummaryRecord(_Record):
-    """What the findings come to."""
-
-    files: int
-    errors: int
-    warnings: int
-    info: int
-    suppressed: int
-    """Hidden by comments."""
-    baselined: int
-    """Accepted by the baseline, and not among the findings."""
-    stale: int
-    """Entries of the baseline that match nothing any more."""
-
-
-class CheckRecord(_Record):
-    """The output of `rooflint check --format json`."""
-
-    version: Literal[1]
-    findings: list[FindingRecord]
-    summary: SummaryRecord
-
-
-class IntervalRecord(_Record):
-    """A quantity with its 90% interval."""
-
-    low: FiniteFloat
-    mid: FiniteFloat
-    high: FiniteFloat
-
-
-class BytesRecord(_Record):
-    """Bytes of one step over all devices."""
-
-    weights: FiniteFloat
-    kv_read: FiniteFloat
-    kv_write: FiniteFloat
-    state: FiniteFloat
-    activations: FiniteFloat
-    communication: FiniteFloat
-    total: FiniteFloat
-
-
-class SharesRecord(_Record):
-    """Parts of the expected time of a step, summing to 1."""
-
-    weights: FiniteFloat
-    kv: FiniteFloat
-    state: FiniteFloat
-    compute: FiniteFloat
-    fixed: FiniteFloat
-    communication: FiniteFloat
-    host_link: FiniteFloat
-    draft: FiniteFloat
-
-
-class EstimateRecord(_Record):
-    """One step over all devices: bytes, FLOPs and time."""
-
-    bytes: BytesRecord
-    flops: FiniteFloat
-    intensity: FiniteFloat
-    ridge: FiniteFloat
-    bound: roofline.Bound
-    floor_ms: FiniteFloat
-    expected_ms: IntervalRecord
-    tokens_per_step: FiniteFloat
-    tokens_per_second: IntervalRecord
-    throughput: IntervalRecord
-    shares: SharesRecord
-    crossover_batch: FiniteFloat
-    fits: bool
-
-
-class SpeedupRecord(_Record):
-    """How many times better a metric gets, and the best it could get."""
-
-    metric: Metric
-    low: FiniteFloat
-    mid: FiniteFloat
-    high: FiniteFloat
-    ceiling: FiniteFloat
-
-
-class ClaimRecord(_Record):
-    """What somebody claims. `speedup` is null where the words give no factor."""
-
-    text: str
-    speedup: FiniteFloat | None
-    verdict: ClaimVerdict
-
-
-class LeverRecord(_Record):
-    """One lever alone against the baseline."""
-
-    kind: str
-    start: PlaceRecord
-    end: PlaceRecord
-    verdict: Verdict
-    score: FiniteFloat
-    before: EstimateRecord
-    after: EstimateRecord
-    speedup: SpeedupRecord
-    claim: ClaimRecord | None
-
-
-class FactRecord(_Record):
-    """A fact of the context and where it comes from."""
-
-    value: str | bool | int | FiniteFloat
-    origin: Origin
-
-
-class AuditRecord(_Record):
-    """Everything computed about one proposal."""
-
-    path: str
-    title: str
-    start: PlaceRecord
-    context: dict[str, FactRecord]
-    baseline: EstimateRecord
-    levers: list[LeverRecord]
-    combined: EstimateRecord
-    claims: list[ClaimRecord]
-
-
-class AuditsRecord(_Record):
-    """The output of `rooflint audit --format json`."""
-
-    version: Literal[1]
-    audits: list[AuditRecord]
-    errors: list[FindingRecord]
-
-
-class AdviceItemRecord(_Record):
-    """One lever or stack that was tried; `reason` is null where it helps."""
-
-    levers: list[str]
-    kinds: list[str]
-    speedup: IntervalRecord
-    ceiling: FiniteFloat
-    bytes_per_token: FiniteFloat
-    freed_bytes: FiniteFloat
-    fits: bool
-    needs: list[str]
-    quality_risk: list[str]
-    reason: str | None
-
-
-class AdviceRecord(_Record):
-    """What `rooflint advise --format json` prints."""
-
-    version: Literal[1] = 1
-    goal: str
-    baseline: EstimateRecord
-    helping: list[AdviceItemRecord]
-    stacks: list[AdviceItemRecord]
-    not_helping: list[AdviceItemRecord]
 
 
 def advice_record(ranking: Ranking) -> AdviceRecord:

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from advisor.audit import Audit, LeverAudit, Speedup, Step, Verdict
+from advisor.audit import Audit, LeverAudit, Speedup, Verdict
 from advisor.deployment import Deployment
 from advisor.judge import ClaimVerdict, JudgedClaim
 from advisor.levers import Metric
 from advisor.reports.columns import cut, table
 from advisor.reports.style import Style, clean, columns, wrap
 from advisor.roofline import Estimate
+from advisor.steps import Step
 from advisor.wording import change, digits, factor, factors, gigabytes, size, span_of
 
 _INDENT = "  "

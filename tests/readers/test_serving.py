@@ -20,7 +20,8 @@ from advisor.proposal import Proposal
 from advisor.readers import may_hold_proposals, read
 from advisor.readers.inner_text import InnerText
 from advisor.readers.templates import readable
-from advisor.readers.yaml_nodes import MapNode, ScalarNode, compose
+from advisor.readers.yaml_nodes import MapNode, ScalarNode
+from advisor.readers.yaml_tree import compose
 from advisor.source import Source, decode
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "serving"

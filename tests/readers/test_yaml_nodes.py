@@ -14,9 +14,9 @@ from advisor.readers.yaml_nodes import (
     MapNode,
     Node,
     ScalarNode,
-    compose,
     plain_value,
 )
+from advisor.readers.yaml_tree import compose
 from advisor.source import Source, Span
 
 
