@@ -36,6 +36,7 @@ _MEMORY: Final = (
     r"|weights?|(?:weight |kv |cache )?(?:reads|reading|loads|loading|streaming|traffic|fetch\w*)"
     r"|data movement|i/?o|kv cache|[gt]b/s)"
 )
+_BYTES: Final = r"[gt]b/s|(?:memory )?bandwidth|memory|hbm|bytes|dram|vram"
 _OVERHEAD: Final = (
     r"(?P<overhead>(?:kernel |cuda )?launch(?:es|ing)?|overheads?|cpu|host|python|scheduling"
     r"|synchroni[sz]ation|dispatch)"
@@ -188,6 +189,15 @@ _FORMS: Final = (
         r"\b(?:(?P<compute>right|above|past|beyond)|(?P<memory>left|below|under))(?: of)?"
         r" (?:the |its )?(?:ridge|knee)\b",
     ),
+    # not bandwidth but arithmetic; arithmetic rather than bandwidth
+    _Form(
+        ("not ", "rather than"),
+        rf"\bnot (?:the )?(?:{_BYTES})\b[^.;:]{{0,30}}? but (?:the )?(?:\w+ ){{0,2}}?{_COMPUTE}\b",
+    ),
+    _Form(
+        ("not ", "rather than"),
+        rf"\b{_COMPUTE},? (?:rather than|and not|not) (?:the )?(?:{_BYTES})\b",
+    ),
     # the chip cannot multiply fast enough
     _Form(
         ("enough",),
@@ -200,6 +210,18 @@ _FORMS: Final = (
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
+
+
+_HINT: Final = re.compile(
+    "|".join(
+        re.escape(hint.strip()) for hint in sorted({hint for form in _FORMS for hint in form.hints})
+    )
+)
+
+
+def may_name_a_limit(text: str) -> bool:
+    """Whether some form may stand in a text: quicker than looking for them."""
+    return _HINT.search(text.lower()) is not None
 
 
 class Named(NamedTuple):

@@ -144,7 +144,8 @@ class Rule(NamedTuple):
                     **wrong.numbers,
                 },
             }
-            key = statement.sentence_text if statement.table is None else str(statement.span)
+            alike = f"{statement.kind} {statement.sentence_text}"
+            key = alike if statement.table is None else str(statement.span)
             finding = self._finding(audit, statement.span, subject, None, wrong.message, details)
             found.pop(key, None)
             found[key] = finding._replace(facts=())

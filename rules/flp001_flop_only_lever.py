@@ -139,11 +139,16 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
-_WORK = r"(?:g?flops?|arithmetic|operations?|computations?|compute|multiplications|macs|work|math)"
+_WORK = (
+    r"(?:g?flops?|arithmetic|operations?|computations?|compute"
+    r"|multiplications|multiplies|macs|work|math|instructions?(?: count)?|fmas?)"
+)
 _CUT = (
-    rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|lower\w*|halv\w+|\d+ ?%|drop\w*"
-    rf"|shav\w+|smaller|instead of)\b.{{0,30}}?\b{_WORK}\b"
-    rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower)"
+    rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|lower\w*|halv\w+|\d+ ?%|drop\w*|skip\w*|trim\w*"
+    rf"|shav\w+|smaller|instead of|cheaper|remov\w+|avoid\w*|eliminat\w+|half|third|quarter)\b"
+    rf".{{0,30}}?\b{_WORK}\b"
+    rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower|out"
+    rf"|off|away|skipped|shrinks?|decreases?|eighth|to an?)\b"
 )
 
 _BOTH = (
@@ -161,7 +166,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     skipped = (
         statement.cause == "LAYERS"
-        and "DENSE" in statement.nearby
+        and not statement.nearby.isdisjoint({"DENSE", "MASK"})
         and "REMOVED" not in statement.nearby
     )
     rebuilt = statement.cause == "LOWRANK" and said.has(

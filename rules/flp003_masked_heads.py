@@ -24,6 +24,7 @@ If the served checkpoint is sliced after the masks were learned, say `storage: r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice, gain_of, told
@@ -39,9 +40,10 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
-from advisor.prose.model import Kind
+from advisor.prose.model import Kind, Phase
+from advisor.prose.patterns import PARTS
 from advisor.rule import PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_small_batch, is_unlinked
 from advisor.wording import percent, size
 
 RULE = Rule(
@@ -163,13 +165,64 @@ def _share(idea: Prune) -> str:
     return percent(idea.fraction) if idea.fraction is not None else "part"
 
 
+_SHARE = re.compile(
+    r"(?P<some>\d{1,3}) of (?:the |its |all )?(?P<all>\d{2,3}) (?:\w+ )?heads"
+    r"|(?P<percent>\d{1,2}) ?% of (?:the |its |all )*(?:\w+ )?heads"
+    r"|(?P<part>half|third|quarter|fifth|eighth)(?: of)? (?:the |its |all |our )*(?:\w+ )?heads",
+    re.IGNORECASE,
+)
+"""How many of the heads go."""
+_ALL_BUT = 0.75
+"""Of the share of heads: attention projections are a fifth to a third of the weights."""
+
+
+def _removed(said: Said, sure: Confidence) -> Wrong | None:
+    """Heads that are really taken out, and their whole share claimed of a short-context step."""
+    statement = said.statement
+    taken = not statement.nearby.isdisjoint({"REMOVED", "REMOVE"}) and "HEADS" in statement.nearby
+    if not taken or statement.speedup is None or "MASKED_HEADS" in statement.nearby:
+        return None
+    if statement.cause not in {None, "PRUNE", "HARDWARE"} or "LONG" in statement.nearby:
+        return None
+    if statement.phase is not Phase.DECODE or not is_small_batch(statement):
+        return None
+    told = _SHARE.search(statement.context_text)
+    if told is None or (statement.frame.context or 0) > _LONG:
+        return None
+    if told["some"]:
+        share = int(told["some"]) / int(told["all"])
+    else:
+        share = int(told["percent"]) / 100 if told["percent"] else 1 / PARTS[told["part"].lower()]
+    less = 1.0 - 1.0 / statement.speedup
+    if not 0.0 < share < 1.0 or less < _ALL_BUT * share:
+        return None
+    return Wrong(
+        f"{share:.0%} of the heads are part of attention alone, a fifth to a third of the weights:"
+        f" {1 / (1 - share / 3):.2f}x at most at short context, not {statement.speedup:.3g}x",
+        sure,
+        numbers={"share_of_heads": share},
+    )
+
+
+_LONG = 8192
+"""Tokens from which the cache of the removed heads counts."""
+
+
 def _judge(said: Said) -> Wrong | None:
-    """Heads that are masked, and a gain."""
+    """Heads that are masked, and a gain; or removed, and more than their share."""
     statement = said.statement
     sure = confidence_of(statement)
+    if sure is not None and statement.kind is Kind.GAIN and not is_unlinked(statement):
+        removed = _removed(said, sure)
+        if removed is not None:
+            return removed
     if sure is None or statement.cause != "MASKED_HEADS" or statement.phase in NO_DECODE:
         return None
-    if statement.kind is not Kind.GAIN or is_unlinked(statement) or "REMOVED" in statement.nearby:
+    if (
+        statement.kind not in {Kind.GAIN, Kind.SAVING}
+        or is_unlinked(statement)
+        or "REMOVED" in statement.nearby
+    ):
         return None
     return Wrong(
         "masked heads are read and computed before they are multiplied by 0: their projections and"

@@ -181,6 +181,10 @@ _REASON = (
 """The text gives arithmetic as the reason, whatever else it mentions."""
 
 
+_LIMITED = r"core clock|power (?:limit|cap)"
+_EXPLAINED = r"(?:tflops|compute|cores)\b.{0,60}?(?:explains?|because|hence|therefore|reason)"
+
+
 def _judge(said: Said) -> Wrong | None:
     """More FLOP/s, cores or clock, and a promise for one stream."""
     statement = said.statement
@@ -222,7 +226,7 @@ def _is_driven(said: Said) -> bool:
     if statement.clause.isdisjoint(metrics) or statement.is_aggregate or is_of_units(statement):
         return False
     if statement.kind is Kind.LOSS and (
-        statement.opener == "yet" or not said.has(r"core clock|power (?:limit|cap)")
+        statement.opener == "yet" or not (said.has(_LIMITED) or said.says(_EXPLAINED))
     ):
         return False
     if said.says(r"nothing to do with|regardless of|despite|although"):

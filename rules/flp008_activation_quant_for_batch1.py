@@ -136,7 +136,9 @@ def _judge(said: Said) -> Wrong | None:
         r"weights? (?:\w+ ){0,3}(?:already|kept|remain|unchanged|stay|same|as before)"
         r"|already (?:int|fp|4|8|run)|on top of"
     )
-    alone = said.has(r"activations?") and not said.has(r"weights and activations")
+    alone = said.has(r"activations?|hidden states?|layer inputs") and not said.has(
+        r"weights and activations"
+    )
     if not kept and not alone and said.statement.kind is Kind.GAIN:
         return None
     if not kept and not said.statement.is_single:

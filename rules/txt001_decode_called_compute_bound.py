@@ -209,7 +209,7 @@ _OTHER_SUBJECT = (
 )
 _DRIVEN = re.compile(
     r"\b(?:proportional|scal(?:es?|ing)|follows?|tracks?|decid\w+|determin\w+|govern\w+|dictat\w+"
-    r"|set by|depends?|down to|(?:matter|question|function) of)\b",
+    r"|sets?\b|depends?|down to|(?:matter|question|function) of)\b",
     re.IGNORECASE,
 )
 """What a specification is said to drive, where another sentence says what is waited for."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from advisor.claims import Claim, Metric, Stream, parse_claim
 from advisor.claims import Kind as ClaimKind
-from advisor.limits import Limit, limits_in
+from advisor.limits import Limit, limits_in, may_name_a_limit
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.gains import (
     LARGEST_FACTOR,
@@ -85,6 +85,7 @@ def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
         and not FIGURE.search(sentence.text)
         and " as fast " not in sentence.text
         and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER"})
+        and (sentence.names.isdisjoint({"DECODE", "SINGLE"}) or not may_name_a_limit(sentence.text))
     ):
         return []
     claims = _claims(sentence) if FIGURE.search(sentence.text) else []
@@ -214,7 +215,7 @@ def _about_resources(
 ) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     text = block.text[clause.start : clause.end]
-    skipped = ZEROS_SKIPPED.search(text) if "PRUNE" in names else None
+    skipped = ZEROS_SKIPPED.search(text) if "zero" in text.lower() else None
     if skipped is None and "MASK" in sentence.names:
         skipped = HEADS_UNREAD.search(text)
     if skipped is not None:

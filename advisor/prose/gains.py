@@ -10,6 +10,7 @@ from typing import Final
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.model import Kind
 from advisor.prose.patterns import (
+    ANOTHER,
     AS_FAST,
     BARE_FACTOR,
     BASE_ROW,
@@ -25,6 +26,8 @@ from advisor.prose.patterns import (
     NUMBER_ALONE,
     NUMBER_WORDS,
     OF_PARTS,
+    OF_SOMETHING,
+    OF_THE_RATE,
     OF_THE_TIME,
     OFF_THE_TIME,
     ONE_ROW,
@@ -157,6 +160,11 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if gained is not None:
         start, end = clause.start + gained.start(1), clause.start + gained.end()
         return Effect(Kind.GAIN, start, end, 1.0 + float(gained[1]) / 100.0)
+    more = ANOTHER.search(text)
+    if more is not None and not kinds.isdisjoint({"QUANT", "ACTQ", "SINGLE", "DECODE", "RATE"}):
+        start, end = clause.start + more.start(1), clause.start + more.end()
+        factor = 1.0 + float(more[1]) / 100.0 if more[2] == "%" else float(more[1])
+        return Effect(Kind.GAIN, start, end, factor)
     changed = BECOMES.search(text) if SOME_DIGIT.search(text) is not None else None
     if changed is not None and float(changed[2]) > 0:
         factor = float(changed[1]) / float(changed[2])
@@ -170,24 +178,35 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if fallen is not None and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
         start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
         return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])
-    part = FRACTION.search(text)
-    if part is None or SAME_BYTES.search(text):
+    if SAME_BYTES.search(text):
         return None
-    start = clause.start + part.start("part")
+    for part in FRACTION.finditer(text):
+        told = _fraction(clause, text, part)
+        if told is not None:
+            return told
+    return None
+
+
+def _fraction(clause: Clause, text: str, part: re.Match[str]) -> Effect | None:
+    """What "a quarter" is said of: a time that is left or saved, or a rate."""
     if OF_PARTS.match(text, part.end()):
         return None
-    factor = PARTS[part["part"].lower()]
+    start, factor = clause.start + part.start("part"), PARTS[part["part"].lower()]
+    if OF_THE_RATE.match(text, part.end()) is not None:
+        return Effect(Kind.LOSS, start, start + 4, 1.0 / factor)
     for tag in clause.tags:
-        if tag.name in {"TIME", "DECODE"} and 0 <= tag.start - start <= 48:
-            after = tag.end - clause.start
-            if tag.name == "TIME" and (
-                GONE.match(text, after) or SAVES.search(text[: part.start("part")])
-            ):
-                factor = 1.0 / (1.0 - 1.0 / factor)
+        if tag.name in {"TIME", "DECODE"} and 0 <= tag.start - start <= _NEAR_CHARACTERS:
+            after = GONE.match(text, tag.end - clause.start)
+            if tag.name == "TIME" and (after or SAVES.search(text[: part.start("part")])):
+                factor = factor / (factor - 1.0)
             return Effect(Kind.GAIN, start, tag.end, factor)
     if OF_THE_TIME.match(text, part.end()):
         return Effect(Kind.GAIN, start, start + 4, factor)
     return None
+
+
+_NEAR_CHARACTERS: Final = 48
+"""Between a part and the time or the tokens that it is a part of."""
 
 
 def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
@@ -201,7 +220,7 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
     if not names & {"RATE", "TIME", "FASTER", "DECODE"}:
         return None
     match = TIMES.search(text) or FACTOR_OF.search(text)
-    if match is None:
+    if match is None or OF_SOMETHING.match(text, match.end()) is not None:
         return None
     times = (match.groupdict().get("factor") or match["times"]).lower()
     factor = NUMBER_WORDS.get(times) or float(times)
@@ -268,7 +287,8 @@ def _helped(text: str, clause: Clause) -> Effect | None:
         row = ONE_ROW.search(text, tag.end, min(clause.end, tag.end + 40))
         near = [
             other for other in clause.tags
-            if other.name in {"DECODE", "SINGLE"} and 0 <= other.first - tag.last <= _HELPED
+            if other.name in {"DECODE", "SINGLE"}
+            and (0 <= other.first - tag.last <= _HELPED or 0 <= tag.first - other.last <= _HELPED)
         ]  # fmt: skip
         if row is not None or near:
             return Effect(Kind.GAIN, tag.start, tag.end)

@@ -12,6 +12,13 @@ _WITHOUT: Final = re.compile(
     r"\b(?:without|no|not|never|nor|needs? no|whether or not)\b[^.;:,]{0,24}$", re.IGNORECASE
 )
 _OR_NOT: Final = re.compile(r",? or (?:not|dense|unpacked)\b", re.IGNORECASE)
+_NARROW: Final = r"(?:int8|fp8|int4|fp4|8[- ]bits?|4[- ]bits?|half (?:the )?width|one byte)"
+_INPUTS: Final = r"(?:activations?|hidden states?|layer inputs)"
+_NARROW_INPUTS: Final = re.compile(
+    rf"\b{_INPUTS}[^.;,]{{0,30}}? (?:to|in|at|into|as|on|now) {_NARROW}\b"
+    rf"|\b(?:{_NARROW}|quanti[sz]\w+|narrow\w*) (?:the |our |its )?{_INPUTS}\b",
+    re.IGNORECASE,
+)
 _NEAR_CHARACTERS: Final = 36
 _TAKEN: Final = 6
 """Words between a word for taking out and the part that is taken."""
@@ -27,6 +34,8 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
     found = names(kept)
     if "HEADS" in found and "MASK" in found:
         found |= {"MASKED_HEADS"}
+    if "QUANT" in found and _NARROW_INPUTS.search(text) is not None:
+        found |= {"ACTQ"}
     if "REMOVE" in found and "PART" in found and _takes_parts(kept):
         found |= {"REMOVED"}
     return found

@@ -61,11 +61,13 @@ LEVERS: Final = MappingProxyType(
         "FLOPS": (
             "flop(|s), gflop(|s), mac(|s), arithmetic, multiplication(|s), operation(|s), "
             "multiply accumulate(|s), multiply adds, compute(|s), computation(|s), "
-            "calculation(|s), math, matrix work, arithmetic work, computational "
-            "(cost|load|work|complexity), arithmetic operations, floating point operations, "
-            "multipl(y|ies), work, gmacs, operations per token, number crunching, workload, "
-            "computing, multiply accumulates, cheaper math, less math, compute budget, compute "
-            "per token, flops per token, compute cost, arithmetic cost, multiplies, additions"
+            "calculation(|s), math, matrix work, arithmetic work, computational (cost|load|"
+            "work|complexity), arithmetic operations, floating point operations, multipl(y|"
+            "ies), work, gmacs, operations per token, number crunching, workload, computing, "
+            "multiply accumulates, cheaper math, less math, compute budget, compute per token, "
+            "flops per token, compute cost, arithmetic cost, multiplies, additions, "
+            "instruction count, instructions, op count, fmas, mults, additions and "
+            "multiplications"
         ),
         "PEAK": (
             "tflops, tflop s, pflops, pflop s, teraflop(|s), petaflop(|s), tops, peak compute, "
@@ -88,19 +90,23 @@ LEVERS: Final = MappingProxyType(
         "MATMUL": (
             "gemm(|s), matmul(|s), mat mul, matrix multipl(y|ies|ication|ications), matrix "
             "multiplication kernel, matmul kernel, gemm kernel, faster kernel, strassen, "
-            "alphatensor, winograd, tf32, fp16 accumulate, fp16 accumulation, int8 tensor cores, "
-            "fp8 tensor cores, fp4 tensor cores, int4 tensor cores, int8 math, fp8 math, fp4 "
-            "math, 8 bit math, 4 bit math, int8 arithmetic, fp8 arithmetic, low precision math, "
-            "lower precision (math|arithmetic), integer (math|arithmetic), int8 multiplication, 8 "
-            "bit matmul, 8 bit multiplication, int8 matmul, int8 gemm, fp8 gemm, cublas, cutlass, "
-            "fp8 tensor core, int8 units, tensor core path, fp8 rate, int8 rate, fast math, "
-            "precision goes down, matrix product(|s), matrix engine, blas, onednn, mkl, kernel "
-            "library, gemm library, gemm tuning, gemm autotuning, tuned gemm, gemms, "
-            "multiplication routine, cublaslt, deepgemm, tile size(|s), tiling, wgmma, mma "
-            "instructions, tensor core kernel, int4 math, fp6 math, half precision math, mixed "
-            "precision, lower precision multiplication, narrower multiplication, faster "
-            "multiplication, faster multiplications, faster matmuls, faster gemms, quicker "
-            "matmul, autocast, bf16 math, fp16 math"
+            "alphatensor, winograd, tf32, fp16 accumulate, fp16 accumulation, int8 tensor "
+            "cores, fp8 tensor cores, fp4 tensor cores, int4 tensor cores, int8 math, fp8 "
+            "math, fp4 math, 8 bit math, 4 bit math, int8 arithmetic, fp8 arithmetic, low "
+            "precision math, lower precision (math|arithmetic), integer (math|arithmetic), "
+            "int8 multiplication, 8 bit matmul, 8 bit multiplication, int8 matmul, int8 gemm, "
+            "fp8 gemm, cublas, cutlass, fp8 tensor core, int8 units, tensor core path, fp8 "
+            "rate, int8 rate, fast math, precision goes down, matrix product(|s), matrix "
+            "engine, blas, onednn, mkl, kernel library, gemm library, gemm tuning, gemm "
+            "autotuning, tuned gemm, gemms, multiplication routine, cublaslt, deepgemm, tile "
+            "size(|s), tiling, wgmma, mma instructions, tensor core kernel, int4 math, fp6 "
+            "math, half precision math, mixed precision, lower precision multiplication, "
+            "narrower multiplication, faster multiplication, faster multiplications, faster "
+            "matmuls, faster gemms, quicker matmul, autocast, bf16 math, fp16 math, mma, fp8 "
+            "mma, math rate, mma rate, double the rate of bf16, twice the (bf16|fp16) rate, "
+            "cast on the fly, strassen style, math rates, tensor cores multiply, multipl(y|"
+            "ies) faster, multipl(y|ies) twice as fast, multipl(y|ies) (an order of magnitude|"
+            "several times) faster, fp4 rate"
         ),
         "BATCH": (
             "requests per step, sequences per step, users per step, streams per step, better "
@@ -144,15 +150,16 @@ LEVERS: Final = MappingProxyType(
             "quantized, a8 instead of a16, w8a8 instead of w8a16"
         ),
         "ATTN": (
-            "flashattention(|2|3|4), flash attention(|2|3|4), flash attn, flash attention "
-            "(2|3|4), fa2, fa3, fa4, flash decoding, flashdecoding, flashinfer, attention "
-            "kernel(|s), fused attention, sdpa, xformers, split kv, splitkv, memory efficient "
+            "flashattention(|2|3|4), flash attention(|2|3|4), flash attn, flash attention (2|3|"
+            "4), fa2, fa3, fa4, flash decoding, flashdecoding, flashinfer, attention kernel(|"
+            "s), fused attention, sdpa, xformers, split kv, splitkv, memory efficient "
             "attention, scaled dot product attention, faster attention, attention backend, "
             "attention implementation, makes attention, attention (is|gets|becomes), attention "
             "with the, attention part, attention step, attention operation, attention "
             "computation, attention kernels, faster attention kernel, fa kernel, flash kernel, "
             "flash v2, flash v3, tri dao, fmha, fused multi head attention, flex attention, "
-            "flexattention, ring attention, fused softmax, attention fusion"
+            "flexattention, ring attention, fused softmax, attention fusion, sparse attention, "
+            "block sparse attention"
         ),
         "KVQ": (
             "kv quant(|ization|isation), kv cache quant(ization|isation), kv cache dtype, fp8 kv, "
@@ -221,7 +228,8 @@ LEVERS: Final = MappingProxyType(
         ),
         "PREFIX": (
             "prefix cach(e|es|ing), prompt cach(e|es|ing), radix cache, radixattention, prefix "
-            "reuse, automatic prefix caching, apc, chunked prefill, disaggregat(e|ed|ion)"
+            "reuse, automatic prefix caching, apc, chunked prefill, disaggregat(e|ed|ion), "
+            "minference, sparse prefill"
         ),
         "OFFLOAD": ("offload(|s|ed|ing), cpu offload, spill(|s|ed|ing), system ram, pcie"),
         "LOWRANK": ("low rank, svd, factoriz(ed|ation), factoris(ed|ation), rank reduction"),

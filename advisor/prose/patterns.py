@@ -18,13 +18,13 @@ SIGNED_PERCENT: Final = re.compile(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?
 BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
 FRACTION: Final = re.compile(
     r"\b(?:an?|one|about a|exactly a)? ?(?P<part>half|third|quarter|fifth|sixth|seventh|eighth"
-    r"|tenth|sixteenth)"
+    r"|tenth|twelfth|sixteenth)"
     r"\b(?! (?:million|billion))",
     re.IGNORECASE,
 )
 PARTS: Final = MappingProxyType(
     {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
-     "eighth": 8.0, "tenth": 10.0, "sixteenth": 16.0}
+     "eighth": 8.0, "tenth": 10.0, "twelfth": 12.0, "sixteenth": 16.0}
 )  # fmt: skip
 UTILISATION: Final = re.compile(
     r"(?P<low>\d{1,2})(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?% (?:of (?:the )?(?:peak "
@@ -83,7 +83,8 @@ TIMES: Final = re.compile(
     re.IGNORECASE,
 )
 OF_SOMETHING: Final = re.compile(
-    r"\s*(?:(?:the|its|their|of|as many|as much|more|fewer|less|larger|smaller|bigger|higher)\s+)"
+    r"\s*(?:(?:the|in|its|their|of|as many|as much|more|fewer|less|larger|smaller|bigger"
+    r"|higher)\s+)"
     r"(?:[\w-]+\s+){0,4}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth|experts?|batch"
     r"|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size|capacity|vram"
     r"|traffic|b16)\b",
@@ -92,7 +93,8 @@ OF_SOMETHING: Final = re.compile(
 OF_PARTS: Final = re.compile(
     r"\s*of (?:the |all |its |our |their |these |those )?(?:\w+[- ]){0,2}?(?:heads|layers|blocks"
     r"|weights|parameters|zeros|entries|values|rows|columns|neurons|channels|gates|visits|bytes"
-    r"|multiplications|flops|operations|arithmetic|math|experts|tokens|users|requests|cards|gpus"
+    r"|multiplications|flops|operations|arithmetic|math|experts|tokens(?! (?:time|latency))|users"
+    r"|requests|cards|gpus"
     r"|scores?|masks?|memory|traffic|cache|reads|accesses)\b",
     re.IGNORECASE,
 )
@@ -102,7 +104,7 @@ OF_A_THING: Final = re.compile(
     r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$",
     re.IGNORECASE,
 )
-OFTEN: Final = re.compile(r"of the time\b", re.IGNORECASE)
+OFTEN: Final = re.compile(r"of the time\b(?! (?:per|for|between|of|a token|each))", re.IGNORECASE)
 TAKES: Final = re.compile(
     r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
     re.IGNORECASE,
@@ -110,6 +112,10 @@ TAKES: Final = re.compile(
 OTHER_SIDE: Final = re.compile(
     r"\b(?:rather than|than|before|instead of|different from|not|versus|vs\.?|or|from being"
     r"|no longer|without being)\s+(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+OF_THE_RATE: Final = re.compile(
+    r"(?: of)? the (?:[\w/-]+ )?(?:speed|pace|rate|tokens?(?:/s| per second)|tok/s|t/s)\b",
     re.IGNORECASE,
 )
 OF_THE_TIME: Final = re.compile(
@@ -238,11 +244,23 @@ GAIN_IN: Final = re.compile(
     r"|adds?)\b"
     r"[^.;:,]{0,20}?"
     r"(\d{1,3}(?:\.\d+)?) ?% (?:in|on|of|for) (?:the |our )?(?:\w+[- ]){0,2}?(?:tpot|itl|tbt"
-    r"|latency|speed|decode|decoding|generation|tokens?)",
+    r"|latency|speed|decode|decoding|generation|tok(?:en)?s?\b)",
     re.IGNORECASE,
 )
+ANOTHER: Final = re.compile(
+    r"\b(?:adds?|gives?|brings?|buys?|yields?|worth) (?:us |you |it )?(?:another|a further"
+    r"|an extra|an"
+    r" additional|a) (\d{1,3}(?:\.\d+)?)\s?(%|x\b|×)(?! (?:more|less|fewer|of))",
+    re.IGNORECASE,
+)
+"""A gain on top of one told before, whose metric it keeps."""
 CARRIED: Final = re.compile(
-    r"\b(?:inherits?|enjoys?|sees?|gets?|receives?|has|have|shows?|keeps?|takes? over|promised"
+    r"\binherits? (?:the |this |that )?(?:\w+ )?(?:figure|factor|speed-?up|gain|ratio|boost"
+    r"|number)\b"
+    r"|\b(?:follows? (?:it|this|that|them|suit) ?(?:down|up)?|(?:shrinks?|drops?|falls?|rises?"
+    r"|grows?|goes"
+    r" (?:up|down)) (?:along )?with (?:it|them|this|that))\b"
+    r"|\b(?:inherits?|enjoys?|sees?|gets?|receives?|has|have|shows?|keeps?|takes? over|promised"
     r"|given"
     r"|granted|expects?|adopts?|reaps?) (?:this|that|the same|the very same|exactly (?:this|that"
     r"|the"

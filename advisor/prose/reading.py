@@ -90,6 +90,14 @@ PRECEDENCE: Final = (
     "DISTILL", "QUANT", "FLOPS", "HARDWARE",
 )  # fmt: skip
 """Levers from the most specific to the least."""
+_CHANGE: Final = re.compile(
+    r"quanti[sz]|instead|→|->|\b(?:from|over|against|versus|vs|switch\w*|replac\w+|convert\w*"
+    r"|brings?|gives?|makes?|weights?|checkpoint|narrow\w*|smaller|bytes|size)\b"
+    r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d)",
+    re.IGNORECASE,
+)
+"""Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
+_LABEL_REACH: Final = 3
 _STRONG: Final = frozenset(PRECEDENCE) - {"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"}
 _WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"})
 """Levers that a text often only mentions: they count where nothing else is near."""
@@ -377,11 +385,15 @@ class _BlockReader:
         places.extend((place, 3 if back else 2) for back, place in enumerate(earlier))
         places.extend((place, 4) for place in labels)
         weak: tuple[str | None, int] = (None, 0)
+        changed = _CHANGE.search(self.sentences[index].text) is not None
+        pattern = any("S24" in place for place, reach in places if reach <= _LABEL_REACH)
         for place, reach in places:
             for lever in PRECEDENCE:
                 if lever in place:
-                    if lever not in _WEAK:
-                        if weak[0] == "QUANT" and weak[1] == 0 and reach >= 2 and lever != "PRUNE":
+                    if lever == "PRUNE" and pattern:
+                        return "S24", reach
+                    if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
+                        if weak == ("QUANT", 0) and reach >= 2 and lever != "PRUNE" and changed:
                             return weak
                         return lever, reach
                     if weak[0] is None:

@@ -43,7 +43,7 @@ _HEDGES: Final = _set(
     "may might perhaps possibly maybe could looks seems appears seem appear sometimes"
 )
 _SUPPOSED: Final = re.compile(
-    r"\b(?:imagine|suppose|supposing|assume that|hypothetically|if (?:\w+ ){0,6}?(?:were|had)\b"
+    r"\b(?:imagine|suppose|supposing|assume that|hypothetically|if (?:[\w-]+ ){0,6}?(?:were|had)\b"
     r"|were (?:the|it|they|we)|(?:one|you|we|people) (?:would|might|could) (?:think|expect|assume"
     r"|hope|conclude|guess)|it (?:is|would be|seems) tempting|naively|at first (?:sight|glance)"
     r"|if decode|as if|would have|(?:is|was|be|be a) (?:wrong|mistake|naive|incorrect|tempting"
@@ -55,7 +55,8 @@ _ATTRIBUTED: Final = re.compile(
     r"|articles?|marketing|colleagues?)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
     r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes)"
     r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea"
-    r"|myth|reviewer|he|she|they|somebody|someone) (?:proposes?|proposed|claims?|claimed|says?"
+    r"|myth|reviewer|he|she|they|somebody|someone|people) (?:tells? (?:me|us)|told (?:me|us)"
+    r"|proposes?|proposed|claims?|claimed|says?"
     r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes)"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that"
     r"|is|was)"
