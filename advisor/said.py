@@ -23,6 +23,9 @@ LARGE_BATCH: Final = 32
 NO_DECODE: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
 _ROUNDING: Final = 0.93
 """Names round sizes, and the table of input embeddings is not read."""
+_FEWEST_BITS: Final = 4.0
+_MOST_OF: Final = 0.7
+"""Of all weights of a mixture of experts: more than its routed share comes to."""
 _LABELS: Final = 4
 """The reach of row, column, lead-in and headings."""
 
@@ -80,20 +83,30 @@ def say(statements: Iterable[Statement]) -> tuple[Said, ...]:
 
 def floor_of(frame: Frame) -> Floor | None:
     """The floor of a frame; None where an operand is missing."""
+    bandwidth = bandwidth_of(frame)
+    if bandwidth is None:
+        return None
+    weights = frame.weight_bytes
+    if weights is not None and frame.active_parameters and frame.parameters:
+        least = frame.weight_bits or _FEWEST_BITS
+        if weights > _MOST_OF * frame.parameters * least / 8.0:
+            weights *= frame.active_parameters / frame.parameters  # the whole model was stated
+    if weights is None and frame.weight_bits is not None:
+        count = frame.active_parameters or frame.parameters
+        weights = count * frame.weight_bits / 8.0 * _ROUNDING if count is not None else None
+    return None if weights is None else Floor(weights, frame.kv_bytes or 0.0, bandwidth)
+
+
+def bandwidth_of(frame: Frame) -> float | None:
+    """Bandwidth in GB/s of all devices together, as stated or of the device that is named."""
+    if frame.total_bandwidth_gbs is not None:
+        return frame.total_bandwidth_gbs
     bandwidth = frame.bandwidth_gbs
     if bandwidth is None and frame.hardware is not None:
         from advisor.catalog.hardware import device  # noqa: PLC0415 - only documents pay for it
 
         bandwidth = device(frame.hardware).bandwidth_gbs
-    if bandwidth is None:
-        return None
-    weights = frame.weight_bytes
-    if weights is None and frame.weight_bits is not None:
-        count = frame.active_parameters or frame.parameters
-        weights = count * frame.weight_bits / 8.0 * _ROUNDING if count is not None else None
-    if weights is None:
-        return None
-    return Floor(weights, frame.kv_bytes or 0.0, bandwidth * (frame.devices or 1))
+    return None if bandwidth is None else bandwidth * (frame.devices or 1)
 
 
 def confidence_of(statement: Statement) -> Confidence | None:

@@ -77,20 +77,29 @@ def resolve_model(text: str) -> ModelMatch:
 
     Nothing found, and the nearest known names, where a word is unknown or the size is missing.
     """
-    index = load_index("models")
     name = text.strip()
     if len(name) > MAX_NAME:
         return ModelMatch(())
-    if name in index.places:
+    if found := known_model(name):
+        return found
+    plain = _PACKAGING.sub("", name.lower().rpartition("/")[2])
+    return ModelMatch((), nearest=nearest_names(plain, _spellings()))
+
+
+def known_model(name: str) -> ModelMatch | None:
+    """The models that a name may stand for; None where it is none, at the cost of a few look-ups.
+
+    `name` is no longer than `MAX_NAME`.
+    """
+    if name in load_index("models").places:
         return ModelMatch((name,), exact=True)
     maker, _, last = name.lower().rpartition("/")
-    plain = _PACKAGING.sub("", last)
-    for reading in _readings(plain):
+    for reading in _readings(_PACKAGING.sub("", last)):
         bare, precision = _split_precision(reading, packed_for_mlx="mlx" in maker)
         for spelled, quant in ((reading, None), (bare, precision)):
             if found := _lookup(spelled, quant, exact=spelled == reading):
                 return found
-    return ModelMatch((), nearest=nearest_names(plain, _spellings()))
+    return None
 
 
 def _readings(plain: str) -> Iterator[str]:

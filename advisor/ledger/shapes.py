@@ -226,6 +226,26 @@ class Architecture:
         """All stored elements of the model proper: every component but MTP."""
         return sum(n for part, n in self.parameters().items() if part is not Component.MTP)
 
+    @property
+    def active_parameters(self) -> int:
+        """Parameters one token of text uses, embeddings included, as model cards count them."""
+        outside = sum(_active(tensor, None) for tensor in self.tensors)
+        return outside + sum(
+            _active(tensor, layer) * layer.count
+            for layer in self.layers
+            for tensor in layer.tensors
+        )
+
     def with_layers(self, layers: tuple[Layer, ...]) -> Self:
         """The same model with other layers."""
         return replace(self, layers=layers)
+
+
+def _active(tensor: Tensor, layer: Layer | None) -> int:
+    """Elements of a tensor that one token uses."""
+    unused = tensor.component in {Component.VISION, Component.MTP} or tensor.use is Use.IDLE
+    if not tensor.is_parameter or unused:
+        return 0
+    if tensor.use is Use.EXPERT and layer is not None and layer.routing is not None:
+        return tensor.elements * layer.routing.top_k // layer.routing.experts
+    return tensor.elements

@@ -15,6 +15,7 @@ from typing import Final
 
 from advisor.catalog.hardware import device, parse_hardware
 from advisor.claims.regime import mentioned, regime_of
+from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found
 
@@ -31,6 +32,10 @@ class Frame:
     devices: int | None = None
     bandwidth_gbs: float | None = None
     """Of one device, as the text gives it."""
+    total_bandwidth_gbs: float | None = None
+    """Of all devices together, as the text gives it."""
+    model: str | None = None
+    """Repository identifier of a model of the catalog."""
     parameters: float | None = None
     """Nominal: 8e9 for "the 8B"."""
     active_parameters: float | None = None
@@ -57,8 +62,12 @@ class Frame:
             missing.pop("weight_bytes", None)
         if self.parameters not in {None, outer.parameters}:
             missing.pop("active_parameters", None)
-        if self.hardware is not None:
+        if self.hardware is not None or self.bandwidth_gbs is not None:
+            missing.pop("total_bandwidth_gbs", None)
+        if self.hardware is not None or self.total_bandwidth_gbs is not None:
             missing.pop("bandwidth_gbs", None)
+        if self.parameters is not None:
+            missing.pop("model", None)
         return replace(self, **missing) if missing else self
 
 
@@ -67,20 +76,32 @@ _NAMES: Final = tuple(item.name for item in fields(Frame))
 
 _FACT: Final = re.compile(
     r"\d ?[kKMGTi]*B\b|\d ?[kK]\b|\d{3,}|\d ?-?bit|\b[bB]atch|\b[bB]s|[bB] ?=|[tT]oken"
-    r"|\b[HABL]\d{1,3}|GPU|RTX|TPU|\bMI\d"
+    r"|\b[HABLTVPM]\d{1,3}|GPU|RTX|TPU|\bMI\d|\b[2-5]0[5-9]0|7900|\b[tT][pP][ =\d]|tensor.parallel"
+    r"|\b[IiQqFf]+\d|MXFP|mxfp|[nN][fF]4|AWQ|GPTQ|precision|illion|gigabytes|-way\b"
     r"|[fF][pP]\d|BF16|bf16|[iI][nN][tT]\d|\d ?%|acceptance|context|card|single|one (?:user|stream)"
+    r"|ixtral|eep[sS]eek|Phi-|phi-|gpt-oss|Scout|Maverick"
 )
 """What a sentence holds that may state an operand."""
 _KV_BEFORE: Final = re.compile(r"\b(?:kv|cache|keys and values)\b", re.IGNORECASE)
 _WEIGHTS_NEAR: Final = re.compile(
-    r"\b(?:weights?|checkpoint|model)\b|\bis $|\bare $", re.IGNORECASE
+    r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $"
+    r"|_[MSL01]\b\W*$|\b(?:fp|bf|int|mxfp|nvfp)\d{1,2} ?\($",
+    re.IGNORECASE,
 )
 _CAPACITY_NEAR: Final = re.compile(
     r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm"
     r"|pcie)",
     re.IGNORECASE,
 )
-_WEIGHTS_AFTER: Final = re.compile(r"\W{0,2}(?:of )?(?:\w+[- ])?weights?\b", re.IGNORECASE)
+_WEIGHTS_AFTER: Final = re.compile(
+    r"\W{0,2}(?:of )?(?:\w+[- ])?(?:weights?|file|checkpoint|gguf)\b", re.IGNORECASE
+)
+_REACHED: Final = re.compile(
+    r"\s?\(?(?:achieved|effective|sustained|measured|reached|in practice)\b"
+    r"|\b(?:achiev\w+|effective\w*|sustain\w+|measured|reach\w*)\b",
+    re.IGNORECASE,
+)
+"""A bandwidth that a run had: no limit for another."""
 _PARTING: Final = re.compile(r"[,;()|]| and | plus |\. ")
 _FILLERS: Final = frozenset({"", "about", "around", "some", "roughly", "nearly"})
 _LINK: Final = re.compile(
@@ -98,27 +119,88 @@ def frame_of(text: str) -> Frame:
         return NOTHING
     _, amounts, mentions = mentioned(text)
     regime = regime_of(mentions)
-    sizes = sizes_of(text)
-    one_size = _one_size(text, sizes)
     bits = widths_of(text)
-    weight_bytes, kv_bytes, bandwidth = _amounts(text, amounts)
-    devices = regime.devices
-    hardware = _device(regime.hardware) if regime.hardware else None
+    size, active = _one_size(text, sizes_of(text))
+    models = {named.model.repo_id for named in models_in(text)}
+    weight_bytes, kv_bytes, bandwidths = _amounts(text, amounts)
+    devices = _devices(text, regime.devices)
+    hardware = _device(regime.hardware) if regime.hardware else _card(text)
+    bandwidth = _only({rate for rate, _ in bandwidths})
+    together = bandwidth is not None and _is_of_all(bandwidths, bandwidth, devices, hardware)
     return Frame(
         batch=regime.batch,
         context=regime.context_tokens or regime.prompt_tokens or _context_of(text),
         phase=regime.phase,
         hardware=hardware,
         devices=devices,
-        bandwidth_gbs=bandwidth,
-        parameters=one_size[0],
-        active_parameters=one_size[1],
+        bandwidth_gbs=None if together else bandwidth,
+        total_bandwidth_gbs=bandwidth if together else None,
+        model=models.pop() if len(models) == 1 else None,
+        parameters=size,
+        active_parameters=active,
         weight_bits=bits.pop() if len(bits) == 1 else None,
         weight_bytes=weight_bytes,
         kv_bytes=kv_bytes,
         tokens_per_pass=regime.tokens_per_pass,
         acceptance=regime.acceptance,
     )
+
+
+_TOGETHER: Final = re.compile(
+    r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
+    r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",
+    re.IGNORECASE,
+)
+_SUM_GRACE: Final = 0.04
+
+
+def _is_of_all(
+    rates: Iterable[tuple[float, bool]], rate: float, devices: int | None, hardware: str | None
+) -> bool:
+    """Whether a bandwidth is that of all devices: by its words, or as the sum of the device's."""
+    if any(together for _, together in rates):
+        return True
+    if devices is None or devices == 1 or hardware is None:
+        return False
+    return abs(rate / (devices * device(hardware).bandwidth_gbs) - 1.0) < _SUM_GRACE
+
+
+_PARALLEL: Final = re.compile(
+    r"\bTP[- ]?=?[- ]?(\d{1,2})\b|\btensor[-_ ]parallel(?:ism|[-_ ]size)?(?: of| degree| size)*"
+    r"[ =:]{1,3}(\d{1,2})\b|(?<![\w.])-tp[ =](\d{1,2})\b"
+    r"|\b(\d{1,2}|two|four|eight|sixteen)[- ](?:way|gpu|card)\b"
+    r"|\b(dual|pair of|two|both|three|four|eight|\d{1,2}) ?[x×]? ?(?:nvidia )?(?:rtx |rx |the )?"
+    r"(?:[2-5]0[5-9]0|7900)",
+    re.IGNORECASE,
+)
+_COUNTS: Final = {"two": 2, "dual": 2, "both": 2, "pair of": 2, "three": 3, "four": 4, "eight": 8,
+                  "sixteen": 16}  # fmt: skip
+
+
+def _devices(text: str, counted: int | None) -> int | None:
+    """Devices that share the model: of several numbers the largest, which promises the most."""
+    found = {counted} if counted is not None else set()
+    for match in _PARALLEL.finditer(text):
+        number = next(group for group in match.groups() if group).lower()
+        found.add(_COUNTS.get(number) or int(number))
+    return max(found, default=None)
+
+
+_CARD: Final = re.compile(
+    r"(?<![\w.,$€-])(?:RTX |GTX |RX |GeForce |Radeon )?(?P<card>[2-5]0[5-9]0|7900)(?P<plural>s)?"
+    r"(?P<tail> ?(?:Ti|Super|XTX|XT|GRE|D))?\b(?! ?(?:tok|t/s|ms\b|[KMGT]i?B\b|MHz|GHz|%|/|TFLOPS"
+    r"|W\b|tokens|requests|users|steps|layers|\d))",
+    re.IGNORECASE,
+)
+
+
+def _card(text: str) -> str | None:
+    """A consumer card by its number alone: "two 5090s", "a 24 GB 7900 XTX"."""
+    names = {
+        f"{'RX' if match['card'] == '7900' else 'RTX'} {match['card']}{match['tail'] or ''}"
+        for match in _CARD.finditer(text)
+    }
+    return _device(names.pop()) if len(names) == 1 else None
 
 
 def _one_size(
@@ -128,18 +210,40 @@ def _one_size(
 
     "30B" is "30B-A3B" again, and its 3B are no model of their own.
     """
-    active = {part for _, part in sizes if part is not None}
-    if stated := _ACTIVE_OF.search(text):
-        active.add(float(stated[1]) * 1e9)
-    whole = {size for size, _ in sizes} - active
+    stated = _ACTIVE_OF.search(text)
+    parts = _alike(part for _, part in sizes if part is not None)
+    if stated is not None:
+        own = float(next(filter(None, stated.groups()))) * 1e9
+        whole = _alike(size for size, _ in sizes if not _is_alike(size, own))
+        return (whole[0], own) if len(whole) == 1 else (None, None)
+    whole = [size for size in _alike(size for size, _ in sizes) if size not in parts]
     if len(whole) != 1:
         return None, None
-    return whole.pop(), active.pop() if len(active) == 1 else None
+    return whole[0], parts[0] if len(parts) == 1 else None
+
+
+_SAME_SIZE: Final = 0.06
+"""Sizes of one model under two names: 46.7 and 47 billion."""
+
+
+def _alike(sizes: Iterable[float]) -> list[float]:
+    """Sizes that are not one and the same, rounded."""
+    kept: list[float] = []
+    for size in sizes:
+        if not any(_is_alike(size, known) for known in kept):
+            kept.append(size)
+    return kept
+
+
+def _is_alike(size: float, known: float) -> bool:
+    return abs(size - known) <= _SAME_SIZE * known
 
 
 _ACTIVE_OF: Final = re.compile(
-    r"\b(\d+(?:\.\d+)?)B (?:of (?:the|its) \d+(?:\.\d+)?B )?(?:parameters |params )?(?:are |is "
-    r")?(?:active|activated)\b",
+    r"\b(\d+(?:\.\d+)?) ?(?:B|billion) (?:of (?:the|its) \d+(?:\.\d+)? ?(?:B|billion) )?"
+    r"(?:of )?(?:parameters |params )?(?:are |is |being )?(?:active|activated)\b"
+    r"|\bactivat(?:es|ing) (?:only |just )?(\d+(?:\.\d+)?)(?: ?B| billion)?\b"
+    r"|\bactive (?:parameters|params)[ :=(]{1,2}(?:are |of )?(\d+(?:\.\d+)?) ?(?:B|billion)\b",
     re.IGNORECASE,
 )
 _TOKENS: Final = re.compile(
@@ -186,29 +290,34 @@ def _device(name: str) -> str | None:
 
 def _amounts(
     text: str, amounts: Iterable[Found]
-) -> tuple[float | None, float | None, float | None]:
-    """Bytes of weights, bytes of cache and bandwidth in a sentence, where there is one of each."""
+) -> tuple[float | None, float | None, list[tuple[float, bool]]]:
+    """Bytes of weights and of cache in a sentence, where there is one of each, and bandwidths.
+
+    Of a bandwidth in GB/s it is told whether its words say that it is of all devices.
+    """
     weights: set[float] = set()
     cache: set[float] = set()
-    rates: set[float] = set()
+    rates: list[tuple[float, bool]] = []
     for found in amounts:
         quantity = found.quantity
         if quantity.low != quantity.high or found.before is not None:
             continue
         before, after = _segment(text, found.start, found.end)
         if quantity.dimension is Dimension.BANDWIDTH and quantity.value >= 5e9:
-            if not _LINK.search(before) and not _LINK.search(after):
-                rates.add(quantity.value / 1e9)
+            reached = _REACHED.search(before) or _REACHED.match(after)
+            if not _LINK.search(before) and not _LINK.search(after) and not reached:
+                together = _TOGETHER.search(before) or _TOGETHER.search(after)
+                rates.append((quantity.value / 1e9, together is not None))
         elif quantity.dimension is Dimension.BYTES and quantity.value >= 1e8:
             if _CAPACITY_NEAR.match(after):
                 continue
             cached = _KV_BEFORE.search(after[:18]) or _KV_BEFORE.search(before)
-            named = _WEIGHTS_AFTER.match(after)
+            named = _WEIGHTS_AFTER.match(after) or found.per == "token"
             if named or (not cached and _WEIGHTS_NEAR.search(before)):
                 weights.add(quantity.value)
             elif cached:
                 cache.add(quantity.value)
-    return _only(weights), _only(cache), _only(rates)
+    return _only(weights), _only(cache), rates
 
 
 def _segment(text: str, start: int, end: int) -> tuple[str, str]:

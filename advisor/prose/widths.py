@@ -3,36 +3,128 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
-_SIZE: Final = (
+from advisor.prose.named import models_in
+
+_SIZE: Final = re.compile(
     r"(?<![\w.,])(?:[A-Za-z][\w.]{0,20}-){0,4}(?P<size>\d{1,4}(?:\.\d{1,2})?)"
-    r"(?:[ -]?(?P<unit>[BT])|(?<=-\d\d)b|(?<=-\d\d\d)b)\b"
+    r"(?:[ -]?(?P<unit>[BT])|[ -](?P<word>billion|trillion)|(?<=-\d\d)b|(?<=-\d\d\d)b)\b"
     r"(?:-?A(?P<active>\d{1,3}(?:\.\d{1,2})?)B\b)?(?!/s)"
 )
-_KV_FORMAT: Final = r"\b(?:fp8|int8|int4|8-bit|4-bit) (?:kv|cache)"
-_WIDTHS: Final = (
-    (r"\b(?:fp32|float32|32-bit)\b", 32.0),
-    (r"\b(?:bf16|fp16|float16|bfloat16|16[- ]bits?|half precision)\b", 16.0),
-    (r"\b(?:fp8|int8|w8a8|w8a16|8[- ]bits?|q8_0|eight bits)\b", 8.0),
-    (r"\b(?:int4|fp4|nf4|nvfp4|mxfp4|w4a16|w4a8|w4|awq|4[- ]bits?|four bits|q4_k_m|q4_0)\b", 4.0),
-)
 _SMALLEST: Final = 1e8
+_NOMINAL: Final = 0.12
+"""Sizes in names are round; beyond this much the number in a name is not the size."""
 
 
 def sizes_of(text: str) -> list[tuple[float, float | None]]:
-    """Model sizes in a text: (parameters, active parameters) of "70B", "30B-A3B"."""
+    """Model sizes in a text: (parameters, active parameters) of "70B", "30B-A3B", "Mixtral-8x7B".
+
+    A size that a name does not carry is the catalog's.
+    """
+    found: list[tuple[int, float, float | None]] = []
+    taken = []
+    for named in models_in(text):
+        own = _written(text[named.start : named.end])
+        size, active = own[0][1:] if len(own) == 1 else (0.0, None)
+        total = named.model.parameters
+        if abs(size - total) > _NOMINAL * total:
+            size, active = total, named.model.active
+        found.append((named.start, size, active or named.model.active))
+        taken.append((named.start, named.end))
+    found.extend(
+        one for one in _written(text) if not any(start <= one[0] < end for start, end in taken)
+    )
+    return [one[1:] for one in sorted(found)]
+
+
+def _written(text: str) -> list[tuple[int, float, float | None]]:
+    """Sizes in numbers, each with where it stands."""
     found = []
-    for match in re.finditer(_SIZE, text):
-        whole_trillions = match["unit"] == "T" and match["active"] is None
-        size = float(match["size"]) * (1e12 if whole_trillions else 1e9)
+    for match in _SIZE.finditer(text):
+        trillions = match["word"] == "trillion" or (match["unit"] == "T" and not match["active"])
+        size = float(match["size"]) * (1e12 if trillions else 1e9)
         active = float(match["active"]) * 1e9 if match["active"] else None
         if size >= _SMALLEST:
-            found.append((size, active))
+            found.append((match.start("size"), size, active))
     return found
 
 
+_FORMAT: Final = (
+    r"(?:(?:fp|int|bf|nf|f|float|bfloat|mxfp|nvfp|w)\d{1,2}|\d{1,2}[- ]bits?|q[2-8]_[0-9k](?:_\w)?"
+    r"|(?:four|eight|sixteen)[- ]bits?)"
+)
+_OF_OTHERS: Final = re.compile(
+    rf"\b{_FORMAT}[- ](?:kv|k/v|cached?|keys|activations?|acts?|accumulat\w+|tensor|tflops|tops"
+    r"|math|arithmetic|compute|matmul|gemms?|inputs?)\b"
+    rf"|\b(?:kv|k/v|caches?|cached|activations?|keys and values|tflops|inputs?)(?: cache)?"
+    rf"(?: (?:is|are|was|stays?|kept|held|stored|quanti[sz]ed))?(?:,? (?:in|at|as|to|of)"
+    rf"|\s?[:=(])? ?{_FORMAT}\b"
+    r"|\bactivations? (?:\w+ )?from \w+(?:[- ]bits?)? to \w+(?:[- ]bits?)?\b"
+    rf"|\d ?tflops (?:of )?{_FORMAT}\b",
+    re.IGNORECASE,
+)
+"""Formats of the cache, of activations and of arithmetic: no width of weights."""
+_WIDTHS: Final = (
+    (r"\b(?:fp32|float32|f32|32[- ]bits?|single precision)\b", 32.0),
+    (
+        r"\b(?:bf16|fp16|f16|float16|bfloat16|16[- ]bits?|sixteen[- ]bits?|half[- ]precision)\b",
+        16.0,
+    ),
+    (r"\b(?:fp8|int8|w8a8|w8a16|w8|8[- ]bits?|e4m3|e5m2|eight[- ]bits?)\b", 8.0),
+    (r"\b(?:fp6|int6|w6a16|6[- ]bits?|six[- ]bits?)\b", 6.0),
+    (r"\b(?:int5|5[- ]bits?|five[- ]bits?)\b", 5.0),
+    (
+        r"\b(?:int4|fp4|nf4|w4a16|w4a8|w4a4|w4|awq|gptq|4[- ]bits?|four[- ]bits?)\b",
+        4.0,
+    ),
+    (r"\b(?:int3|3[- ]bits?|w3a16|three[- ]bits?)\b", 3.0),
+    (r"\b(?:int2|2[- ]bits?|w2a16|two[- ]bits?)\b", 2.0),
+)
+_BLOCKS: Final = re.compile(
+    r"\b(?:i?q[1-8]_(?:k(?:_(?:xl|[sml]))?|[01]|xxs|xs|nl|[sm])|mxfp[48]|nvfp4|mxfp6)\b",
+    re.IGNORECASE,
+)
+"""Formats with blocks, whose scales count."""
+_SHORT: Final = re.compile(
+    r"\b(?:\d ?B(?: \w+)?|at|to|a|quanti[sz]ed(?: \w+)?|weights?|gguf|llama\.cpp) q([2-8])\b"
+    r"|\bq([2-8])(?= (?:\d|weights?|quants?|gguf|models?|files?|of the)|\))|\bq([5-8])\b",
+    re.IGNORECASE,
+)
+"""Q4 beside a model or its weights; "Q4" alone is as often a quarter of a year."""
+_BITS: Final = re.compile(
+    r"(?<![\w.])(\d{1,2}\.\d{1,2}) ?(?:bits?(?: per weight)?|bpw)\b|(?<![\w.])(\d{1,2}) ?bpw\b",
+    re.IGNORECASE,
+)
+_ALIKE: Final = 1.3
+"""One format under several names: Q4_K_M of 4.5 bits is "4-bit" as well."""
+
+
 def widths_of(text: str) -> set[float]:
-    """Widths in bits of the weight formats that a text names; formats of the cache are not."""
-    plain = re.sub(_KV_FORMAT, " ", text, flags=re.IGNORECASE)
-    return {bits for pattern, bits in _WIDTHS if re.search(pattern, plain, re.IGNORECASE)}
+    """Widths in bits of the weight formats that a text names, scales of blocks counted.
+
+    Formats of the cache, of activations and of arithmetic are not among them.
+    """
+    return set(_widths(text))
+
+
+@lru_cache(maxsize=4096)
+def _widths(text: str) -> frozenset[float]:
+    plain = _OF_OTHERS.sub(" ", text)
+    found = {bits for pattern, bits in _WIDTHS if re.search(pattern, plain, re.IGNORECASE)}
+    for match in _BLOCKS.finditer(plain):
+        from advisor.ledger.formats import UnknownFormatError, parse_format  # noqa: PLC0415
+
+        try:
+            found.add(parse_format(match[0]).bits)
+        except UnknownFormatError:
+            found.add(float(re.sub(r"\D", "", match[0])[0]))
+    found.update(float(next(filter(None, one.groups()))) for one in _SHORT.finditer(plain))
+    found.update(float(match[1] or match[2]) for match in _BITS.finditer(plain))
+    kept: list[float] = []
+    for bits in sorted(found):
+        # of names of one format the narrower counts: bytes are then not overstated
+        if not kept or bits >= 16.0 or bits > _ALIKE * kept[-1]:
+            kept.append(bits)
+    return frozenset(kept)

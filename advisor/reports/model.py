@@ -21,7 +21,7 @@ from advisor.ledger.capacity import kv_bytes_per_token
 from advisor.ledger.checkpoint import CheckpointError, read_checkpoint
 from advisor.ledger.formats import Format, parse_format
 from advisor.ledger.holdings import holdings_of, weight_format
-from advisor.ledger.shapes import Architecture, Component, Layer, Tensor, Use
+from advisor.ledger.shapes import Architecture, Component, Tensor
 from advisor.ledger.step import count_step
 from advisor.ledger.stored import checkpoint_bytes
 from advisor.reports.columns import table
@@ -120,7 +120,7 @@ def model_report(facts: ModelFacts) -> ModelReport:
         model_type=model.model_type,
         parameters=ParametersRecord(
             total=model.total_parameters,
-            active=active_parameters(model),
+            active=model.active_parameters,
             **{component.value: count for component, count in counted.items()},
         ),
         stored_bytes=stored_bytes(deployment),
@@ -130,23 +130,6 @@ def model_report(facts: ModelFacts) -> ModelReport:
         state_bytes=held.state_bytes,
         source=model.source,
     )
-
-
-def active_parameters(model: Architecture) -> int:
-    """Parameters one token of text uses, embeddings included, as model cards count them."""
-    outside = sum(_active(tensor, None) for tensor in model.tensors)
-    return outside + sum(
-        _active(tensor, layer) * layer.count for layer in model.layers for tensor in layer.tensors
-    )
-
-
-def _active(tensor: Tensor, layer: Layer | None) -> int:
-    unused = tensor.component in {Component.VISION, Component.MTP} or tensor.use is Use.IDLE
-    if not tensor.is_parameter or unused:
-        return 0
-    if tensor.use is Use.EXPERT and layer is not None and layer.routing is not None:
-        return tensor.elements * layer.routing.top_k // layer.routing.experts
-    return tensor.elements
 
 
 def stored_bytes(deployment: Deployment) -> float:
