@@ -38,7 +38,7 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
-from advisor.prose.model import Kind, Statement, Status
+from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong
@@ -181,7 +181,14 @@ def _facts(claim: AttachedClaim, floor_ms: float) -> tuple[tuple[str, str], ...]
 _SERVERS = 6.0
 """Rates further above the floor are those of all users, whatever the words."""
 _OF_ALL = frozenset({"BATCH", "AGGREGATE", "THROUGHPUT", "TRAINING"})
-_OF_TOKENS = r"tok|itl|tpot|tbt|decode|per user"
+_OF_TOKENS = r"tok|\bt/s|\btps\b|\btg\b|itl|tpot|tbt|decode|per user"
+_UNDRAFTED = (
+    r"\b(?:no|without(?: an?| any)?|not any) (?:speculat\w+|draft\w*|mtp|eagle|medusa)"
+    r"|\b(?:draft\w*|speculat\w+(?: decoding)?|mtp|eagle) (?:is |are |was |stays? |kept |switched "
+    r"|turned )?(?:off|disabled|out of scope|excluded|unused)\b|\bplain (?:decod\w+|autoregress\w+)"
+)
+"""Words that rule several tokens a pass out."""
+_MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
 _COMPUTED = r"\d ?/ ?\d.*(?:=|gives)|at most|floor|ceiling|upper bound|very best|cannot exceed"
 """The sentence computes a bound itself."""
 
@@ -219,14 +226,16 @@ def _has_one_reading(said: Said) -> bool:
     statement = said.statement
     if "OFFLOAD" in statement.nearby:
         return False
-    if "SPEC" in statement.nearby and not said.has(r"(?:no|without) (?:speculat|draft)"):
+    if "SPEC" in statement.nearby and not said.has(_UNDRAFTED):
         return False
     if said.has(r"accepted|tokens per pass") and statement.frame.tokens_per_pass is None:
         return False
     if "MOE" in statement.around and statement.frame.active_parameters is None:
         return False
     column = statement.table[0][statement.table[2]] if statement.table is not None else ""
-    if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE):
+    if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE) and not (
+        statement.phase is Phase.DECODE and said.has(_MS_EACH)
+    ):
         return False
     if said.says(_COMPUTED) and not said.has("GiB"):
         return False

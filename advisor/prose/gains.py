@@ -35,6 +35,7 @@ from advisor.prose.patterns import (
     PARTS,
     PER_TOKEN_COLUMN,
     PERCENT_OF_TIME,
+    RATE_COLUMN,
     SAME_BYTES,
     SAVES,
     SIGNED_PERCENT,
@@ -81,7 +82,7 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
         return None
     column = block.column.lower()
     value = float(match[1].replace(",", ""))
-    is_rate = re.search(r"tok(?:en)?s?\s?(?:/|per )\s?s", column) is not None
+    is_rate = RATE_COLUMN.search(column) is not None
     is_time = (
         re.search(r"\bms\b", column) is not None and PER_TOKEN_COLUMN.search(column) is not None
     )
@@ -150,11 +151,11 @@ def saving(clause: Clause, text: str) -> Effect | None:
 def part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
     kinds = {tag.name for tag in clause.tags}
-    off = OFF_THE_TIME.search(text) if "TIME" in kinds else None
+    off = OFF_THE_TIME.search(text) if kinds & {"TIME", "DECODE", "TOKENS"} else None
     if off is not None:
         start, end = clause.start + off.start(), clause.start + off.end()
         part = off["part"]
-        less = 1.0 / PARTS[part.split()[-1].lower()] if part else float(off["percent"]) / 100.0
+        less = 1.0 / PARTS[part.lower()] if part else float(off["percent"]) / 100.0
         return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - less))
     gained = GAIN_IN.search(text) if "%" in text else None
     if gained is not None:

@@ -9,6 +9,7 @@ from typing import Final
 FIGURE: Final = re.compile(
     r"\d\s?(?:x\b|×|%|per ?cent\b|pct\b|[GkM]B\b|ms\b|us\b|µs|milliseconds|tok|t/s|tokens?\b"
     r"|times\b|s per token|s/token)|[x×]\s?\d|\d-fold\b"
+    r"|\b(?:tok(?:en)?s? ?(?:/|per|an?|each|every) ?s(?:ec(?:ond)?)?|factor of)\b"
     r"|\b(?:twice|thrice|half|halv(?:e|es|ed|ing)|thirds?|quarters?|fifths?|tenths?|doubl(?:e|es|ed"
     r"|ing)|tripl(?:e|es|ed|ing)|quadrupl(?:e|es|ed|ing)|\w+fold|per ?cent"
     r"|(?:two|three|four|five|six|eight|ten) times)\b",
@@ -142,10 +143,13 @@ LESS_OF: Final = re.compile(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of", re.IG
 SOME_DIGIT: Final = re.compile(r"\d")
 SOME_AMOUNT: Final = re.compile(r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b)")
 PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
+RATE_COLUMN: Final = re.compile(
+    r"\btok(?:en)?s?\s?(?:/|per|a)\s?s|\bt/s|\btps\b|\btg(?:\d+)?\b", re.IGNORECASE
+)
 NUMBER_ALONE: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)\s*")
 BASE_ROW: Final = re.compile(
     r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
-    r"|status quo|unpruned|1)\b",
+    r"|status quo|unpruned)\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
     re.IGNORECASE,
 )
 TO_A_PART: Final = re.compile(
@@ -234,9 +238,9 @@ DECIDES: Final = re.compile(
 )
 """Levers that are said to decide the speed of decode."""
 OFF_THE_TIME: Final = re.compile(
-    r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?P<part>half|an? third|an? quarter|an? fifth"
-    r"|a tenth)) off (?:the |each |every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot"
-    r"|itl|tbt|wait)\b",
+    r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
+    r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
+    r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
     re.IGNORECASE,
 )
 GAIN_IN: Final = re.compile(

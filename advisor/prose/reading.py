@@ -254,8 +254,7 @@ class _BlockReader:
             self.sentences[max(0, index - _BACK)].start : self.sentences[index].end
         ]
         if self.block.kind is BlockKind.CELL:
-            pairs = zip(self.block.columns, self.block.cells, strict=False)
-            row = "; ".join(f"{column}: {cell}" for column, cell in pairs)
+            row = row_text(self.block)
             return f"{row}. {own}" if len(row) <= _LONGEST_SENTENCE else own
         return ". ".join([*(sibling.text for sibling in self.siblings), own])
 
@@ -303,7 +302,7 @@ class _BlockReader:
             frame = frame.over(self._frame(earlier))
         block = self.block
         if block.kind is BlockKind.CELL:
-            frame = frame.over(_label_frame(f"{block.row}")).over(_label_frame(block.column))
+            frame = frame.over(_label_frame(row_text(block))).over(_label_frame(block.column))
         frame = frame.over(_label_frame(block.lead_in))
         for title in reversed(block.headings):
             frame = frame.over(_label_frame(title))
@@ -471,6 +470,11 @@ _BATCH_COLUMN: Final = re.compile(
     r"|max_batch_size|clients)\b",
     re.IGNORECASE,
 )
+_DEVICES_COLUMN: Final = re.compile(
+    r"^(?:#\s?)?(?:gpus|cards|devices|tp|tensor parallel\w*|number of (?:gpus|cards|devices))\b"
+    r"|\btp (?:size|degree)\b|^(?:nvidia |amd |rtx )?[a-z]{0,3}\d{2,4}[a-z]{0,3}s$",
+    re.IGNORECASE,
+)
 _BYTES_COLUMN: Final = re.compile(
     r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes", re.IGNORECASE
 )
@@ -478,15 +482,24 @@ _GIGABYTES: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s?GB\s*")
 _INTEGER: Final = re.compile(r"\s*(\d[\d,]*)\s*")
 
 
+def row_text(block: Block) -> str:
+    """The row of a cell in words: each header with its cell."""
+    pairs = zip(block.columns, block.cells, strict=False)
+    return "; ".join(f"{column}: {cell}" for column, cell in pairs)
+
+
 def row_frame(block: Block) -> Frame:
     """What the cells of a row state by the headers of their columns."""
     batch: int | None = None
+    devices: int | None = None
     weights: float | None = None
     cache: float | None = None
     whole: float | None = None
     for header, cell in zip(block.columns, block.cells, strict=False):
         if _BATCH_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
             batch = int(count[1].replace(",", ""))
+        if _DEVICES_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
+            devices = int(count[1].replace(",", ""))
         size = _GIGABYTES.fullmatch(cell)
         if size is None:
             continue
@@ -498,8 +511,8 @@ def row_frame(block: Block) -> Frame:
         elif re.search(r"\bweights?\b", header, re.IGNORECASE):
             weights = value
     if whole is not None:
-        return Frame(batch=batch, weight_bytes=whole, kv_bytes=0.0)
-    return Frame(batch=batch, weight_bytes=weights, kv_bytes=cache)
+        return Frame(batch=batch, devices=devices, weight_bytes=whole, kv_bytes=0.0)
+    return Frame(batch=batch, devices=devices, weight_bytes=weights, kv_bytes=cache)
 
 
 @lru_cache(maxsize=512)

@@ -102,10 +102,38 @@ def _amount_in_words(tokens: Sequence[Token], at: int) -> Amount | None:
         return Amount(parts, "", None, stop, fraction=True) if measures and parts < 1 else None
     if word.value is None:
         return None
-    found = unit_at(tokens, after_hyphen(tokens, at + 1))
-    if found is not None and found[0].dimension in {Dimension.FACTOR, Dimension.RATIO}:
-        return Amount(word.value, "", found[0], found[1])
-    return Amount(word.value, "", None, at + 1)
+    value, stop = _number_in_words(tokens, at, word.value)
+    found = unit_at(tokens, after_hyphen(tokens, stop))
+    if found is not None and found[0].dimension in _TOLD_IN_WORDS:
+        return Amount(value, "", found[0], found[1])
+    return Amount(value, "", None, stop)
+
+
+_TOLD_IN_WORDS = frozenset(
+    {Dimension.FACTOR, Dimension.RATIO, Dimension.RATE, Dimension.BYTES, Dimension.BANDWIDTH}
+)
+"""What people give in words: thirty-five tokens a second, two gigabytes."""
+_HUNDRED = 100.0
+
+
+def _number_in_words(tokens: Sequence[Token], at: int, value: float) -> tuple[float, int]:
+    """Thirty-five, a hundred and twenty, two hundred: the number and the index after it."""
+    stop = at + 1
+    if 1 <= value < 10 and stop < len(tokens) and tokens[stop].value == _HUNDRED:
+        value, stop = _HUNDRED * value, stop + 1
+    if value >= _HUNDRED:
+        behind = stop + (stop < len(tokens) and tokens[stop].folded == "and")
+        tens = tokens[behind] if behind < len(tokens) else None
+        if tens is not None and tens.kind is TokenKind.WORD and 0 < (tens.value or 0) < _HUNDRED:
+            more, stop = _number_in_words(tokens, behind, tens.value or 0.0)
+            value += more
+        return value, stop
+    if value >= 20 and value % 10 == 0:
+        unit = after_hyphen(tokens, stop)
+        one = tokens[unit].value if unit < len(tokens) else None
+        if one is not None and 1 <= one < 10 and tokens[unit].kind is TokenKind.WORD:
+            return value + one, unit + 1
+    return value, stop
 
 
 def quantity_of(amount: Amount, plain: Dimension) -> Quantity | None:

@@ -194,6 +194,8 @@ def _join(
             return None  # "TP=8 -> 5x"
         first = first._replace(unit=second.unit)
     elif second.unit is None and first.unit is not None:
+        if tokens[at].kind is TokenKind.WORD and not second.fraction:
+            return None  # "150 tokens/s to one user"
         second = second._replace(unit=first.unit)
     elif first.unit is None and tokens[at].kind is TokenKind.WORD:
         return None
