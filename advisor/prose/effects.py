@@ -14,6 +14,7 @@ from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     Effect,
+    arrowed,
     bare_cell,
     part_of_time,
     saving,
@@ -159,8 +160,8 @@ def _in_clause(
     if best is not None:
         yield best
         return
-    for other in (bare_cell(block, clause), signed(block, sentence, clause),
-                  part_of_time(clause, text),
+    for other in (bare_cell(block, clause), arrowed(block, sentence, clause),
+                  signed(block, sentence, clause), part_of_time(clause, text),
                   times_the_rate(clause, text, names), worded):  # fmt: skip
         if other is not None:
             yield other

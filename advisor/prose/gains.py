@@ -75,13 +75,16 @@ class Effect:
 
 def bare_cell(block: Block, clause: Clause) -> Effect | None:
     """A number in a column of rates or times, against the first row where that is a baseline."""
-    if block.kind is not BlockKind.CELL or not block.row:
+    if block.kind is not BlockKind.CELL or not block.row or block.text[: clause.start].strip():
         return None
     match = NUMBER_ALONE.fullmatch(block.text)
     if match is None:
         return None
     column = block.column.lower()
     value = float(match[1].replace(",", ""))
+    relative = _relative(block, clause, column, value)
+    if relative is not None:
+        return relative
     is_rate = RATE_COLUMN.search(column) is not None
     is_time = (
         re.search(r"\bms\b", column) is not None and PER_TOKEN_COLUMN.search(column) is not None
@@ -99,6 +102,64 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     kind = Kind.GAIN if speedup is not None and speedup > 1.02 else Kind.FIGURE
     aggregate = re.search(r"aggregate|total|overall|throughput|all ", column) is not None
     return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
+
+
+_RELATIVE: Final = re.compile(
+    r"= ?1(?:\.0+)?\b|\brelative\b|\bvs\.? |\bversus\b|normali[sz]ed|\bof (?:the )?baseline"
+    r"|speed-?up|(?:compared|relative) to"
+)
+
+
+def _relative(block: Block, clause: Clause, column: str, value: float) -> Effect | None:
+    """A number whose column tells times or rates in parts of a baseline: "TPOT, BF16 = 1"."""
+    if _RELATIVE.search(column) is None or not 0.02 < value < 50.0 or abs(value - 1.0) <= _SAME:
+        return None
+    label = f"{block.row} {column}"
+    is_time = _LABEL_TIME.search(label) is not None or re.search(r"\b(?:latency|time)\b", column)
+    is_rate = _LABEL_RATE.search(label) is not None or re.search(
+        r"\b(?:speed|speed-?up|rate)\b", column
+    )
+    if bool(is_time) == bool(is_rate):
+        return None
+    factor = 1.0 / value if is_time else value
+    kind = Kind.GAIN if factor > 1.0 else Kind.LOSS
+    return Effect(kind, clause.start, clause.end, factor)
+
+
+def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
+    """Two numbers whose metric stands in a label before them: "ms/token, bs 1: 10.4 -> 5.9"."""
+    match = _ARROW.search(block.text, clause.start, clause.end)
+    if match is None:
+        return None
+    label = block.text[sentence.start : match.start()]
+    if block.kind is BlockKind.CELL:
+        label = f"{block.row} {block.column} {label}"
+    before, after = float(match[1].replace(",", "")), float(match[2].replace(",", ""))
+    is_time = _LABEL_TIME.search(label) is not None
+    is_rate = _LABEL_RATE.search(label) is not None
+    if is_time == is_rate or min(before, after) <= 0:
+        return None
+    factor = before / after if is_time else after / before
+    if not 1.0 / LARGEST_FACTOR < factor < LARGEST_FACTOR or abs(factor - 1.0) <= _SAME:
+        return None
+    in_ms = re.search(r"\bms\b|milliseconds", label, re.IGNORECASE) is not None
+    tpot = after if is_time and in_ms else 1e3 / after if is_rate else None
+    kind = Kind.GAIN if factor > 1.0 else Kind.LOSS
+    return Effect(kind, match.start(), match.end(), factor, tpot)
+
+
+_SAME: Final = 0.02
+_ARROW: Final = re.compile(
+    r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(?:->|→|=>|⇒|➜|-->) ?~?(\d[\d,]*(?:\.\d+)?)(?![\w%.]*[x×%\d])"
+)
+_LABEL_TIME: Final = re.compile(
+    r"\bms ?(?:/|per|a) ?tok|\b(?:tpot|itl|tbt)\b|time per (?:output )?token"
+    r"|(?:inter-?token|token|decode) latency|ms per (?:step|decode)",
+    re.IGNORECASE,
+)
+_LABEL_RATE: Final = re.compile(
+    r"\btok(?:en)?s?(?:/| per | a )s|\bt/s\b|\btps\b|decode (?:speed|rate)", re.IGNORECASE
+)
 
 
 def signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
 _COMMENT: Final = re.compile(r"<!--(?P<words>[^<>]*?rooflint:[^<>]*?)-->")
+_BOLD_LINE: Final = re.compile(r"\*\*[^*\n]{2,120}[^*\n.!]\*\*[:?]?")
+_BOLD_LEVEL: Final = 7
+"""Below every heading with number signs."""
 _MOST_COLUMNS: Final = 64
 """A wider table is data, and no prose."""
 _MOST_FENCES: Final = 50
@@ -170,6 +173,11 @@ class _Walk:
         else:
             self.groups += 1
             self._add(BlockKind.PARAGRAPH, body)
+            if self.quotes == 0 and _BOLD_LINE.fullmatch(token.content):
+                # a bold line of its own stands over what follows like a heading
+                while self.headings and self.headings[-1][0] >= _BOLD_LEVEL:
+                    self.headings.pop()
+                self.headings.append((_BOLD_LEVEL, body.text.strip()))
         self.last = body.text.strip()
 
     def _add(self, kind: BlockKind, body: PlainText) -> None:

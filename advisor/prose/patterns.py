@@ -146,7 +146,9 @@ PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
 RATE_COLUMN: Final = re.compile(
     r"\btok(?:en)?s?\s?(?:/|per|a)\s?s|\bt/s|\btps\b|\btg(?:\d+)?\b", re.IGNORECASE
 )
-NUMBER_ALONE: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)\s*")
+NUMBER_ALONE: Final = re.compile(
+    r"\s*(?:[~≈]|about|approx\.?|est\.?)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:\([^()]*\)|[*†‡])?\s*"
+)
 BASE_ROW: Final = re.compile(
     r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
     r"|status quo|unpruned)\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",

@@ -19,12 +19,16 @@ from advisor.prose.gains import Effect
 from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.patterns import BASE_ROW
 from advisor.prose.sentences import Clause, Sentence, sentences_of
-from advisor.prose.status import is_past, status_of
+from advisor.prose.status import is_past, is_rejected, status_of
 from advisor.prose.tagging import tags_of, words_of
+from advisor.prose.voices import Answer, answer_of, voiced
 
 _LONGEST_SENTENCE: Final = 1500
 _MOST_CLAUSES: Final = 60
+_PAIR: Final = 2
+"""Columns of a table of names and values."""
 _LONGEST_BLOCK: Final = 40_000
 """Beyond these it is no prose that a person wrote to be read, and is left alone."""
 _BACK: Final = 3
@@ -109,6 +113,7 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
     waiting: list[Block] = []
     found: list[Statement] = []
     recent: list[Block] = []
+    bases: dict[int, float | None] = {}
 
     def outer() -> Frame:
         """What the document said before, learned when somebody asks."""
@@ -122,13 +127,23 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
         waiting.clear()
         return memory.frame()
 
-    for block in page.blocks:
+    blocks = voiced(page.blocks)
+    for index, block in enumerate(blocks):
         if len(block.text) > _LONGEST_BLOCK:
             continue
-        if block.kind is not BlockKind.HEADING:
-            found.extend(_BlockReader(block, outer, _record(recent, block)).statements())
+        following = blocks[index + 1] if index + 1 < len(blocks) else None
+        if block.kind is not BlockKind.HEADING or block.text.rstrip().endswith("?"):
+            base_ms = bases.get(block.group) if block.kind is BlockKind.ITEM else None
+            reader = _BlockReader(block, outer, _record(recent, block), following, base_ms)
+            own = list(reader.statements())
+            found.extend(own)
+            if block.kind is BlockKind.ITEM and BASE_ROW.search(block.text) is not None:
+                told = [one.tpot_ms for one in own if one.kind is Kind.FIGURE and one.tpot_ms]
+                bases.setdefault(block.group, told[0] if len(told) == 1 else None)
         recent = [*recent[-2:], block]
-        if _SETUP.search(block.text) is not None:
+        # a row of a wide table speaks for itself alone
+        wide = block.kind is BlockKind.CELL and len(block.columns) > _PAIR
+        if not wide and _SETUP.search(block.text) is not None:
             waiting.append(block)
     return tuple(found)
 
@@ -142,8 +157,26 @@ _OUTCOME: Final = re.compile(
 """An item that tells what comes of those above it."""
 
 
+_POINTS_BACK: Final = re.compile(
+    r"\W*(?:a(?:nswer)?:|(?:this|that|these|those|it|they|both|so|hence|therefore|thus|accordingly"
+    r"|consequently|either way|in (?:total|sum|short)|as a (?:result|consequence)|with (?:this|that"
+    r"|these|both|it)|the (?:same|result|effect|gain|upshot)|yes|no)\b)",
+    re.IGNORECASE,
+)
+"""How a paragraph begins that goes on with the one before it."""
+
+
 def _record(recent: Sequence[Block], block: Block) -> list[Block]:
-    """The items above one that tells their outcome: "- prune 40%", "- TPOT: -40%"."""
+    """What a block goes on from: a paragraph that it points back at, items whose outcome it tells.
+
+    "- prune 40%", "- TPOT: -40%"; "**Q:** Will TP=4 ...?", "**A:** Yes."
+    """
+    last = recent[-1] if recent else None
+    if block.kind is BlockKind.PARAGRAPH and last is not None:
+        if last.kind is not BlockKind.PARAGRAPH or len(last.text) > _LONGEST_SENTENCE:
+            return []
+        asked = last.text.rstrip().endswith("?")
+        return [last] if asked or _POINTS_BACK.match(block.text) else []
     if block.kind is not BlockKind.ITEM or _OUTCOME.match(block.text) is None:
         return []
     return [
@@ -161,13 +194,30 @@ def tag_names(text: str) -> frozenset[str]:
     return ideas_of(text, tags_of(text, words_of(text), terms()))
 
 
+_NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
+_PLANNED: Final = re.compile(
+    r"\b(?:est\.|estimated?|projected|derived|extrapolated|planned|afterwards?|then|becomes?"
+    r"|predicted|budget(?:ed)?|calculated|theory|in future|from now on|tomorrow|next)",
+    re.IGNORECASE,
+)
+_SHORT_ANSWER: Final = 3
+"""Words of an answer that is told by the sentence after it: "A: Yes."."""
+
+
 class _BlockReader:
     """Reads one block."""
 
     def __init__(
-        self, block: Block, outer: Callable[[], Frame], siblings: Sequence[Block] = ()
+        self,
+        block: Block,
+        outer: Callable[[], Frame],
+        siblings: Sequence[Block] = (),
+        following: Block | None = None,
+        base_ms: float | None = None,
     ) -> None:
         self.block = block
+        self.base_ms = base_ms
+        self.following = following
         self.siblings = siblings
         self.prior = [tag_names(sibling.text) for sibling in siblings]
         self.outer = outer
@@ -188,7 +238,11 @@ class _BlockReader:
                 continue
             for clause, effect in effects_of(self.block, sentence):
                 statement = self._statement(index, sentence, clause, effect, tuple(earlier[-4:]))
-                statement = _against_earlier(statement)
+                statement = _against_earlier(statement, self.base_ms)
+                if statement.status is Status.ASKED:
+                    statement = self._answered(index, statement)
+                elif self.block.kind is BlockKind.HEADING:
+                    continue
                 yield statement
                 if statement.kind in {Kind.GAIN, Kind.FIGURE}:
                     earlier.append((statement.phase, statement.speedup, statement.tpot_ms))
@@ -246,6 +300,43 @@ class _BlockReader:
             sentence_text=sentence.text,
             table=self._table(),
             above=block.above,
+        )
+
+    def _answered(self, index: int, statement: Statement) -> Statement:
+        """A question as its answer has it: underlined is the answer."""
+        block, sentences, at = self.block, self.sentences, index + 1
+        if at == len(sentences) and self.following is not None:
+            block, at = self.following, 0
+            sentences = sentences_of(block.text) if len(block.text) <= _LONGEST_BLOCK else ()
+            if block.kind is BlockKind.HEADING or block.quoted:
+                return statement
+        if at >= len(sentences) or is_rejected(block) or is_rejected(self.block):
+            return statement
+        first = sentences[at]
+        answer = answer_of(first.text)
+        if answer is None:
+            return statement
+        last = first
+        if len(first.words) <= _SHORT_ANSWER and at + 1 < len(sentences):
+            last = sentences[at + 1]
+        told = block.text[first.start : last.end]
+        answered = block.text[first.start :][:_LONGEST_SENTENCE]
+        names = frozenset().union(*(ideas_of(block.text, one.tags) for one in sentences[at:]))
+        kind, status = statement.kind, Status.ASSERTED
+        if answer is Answer.NO:
+            if kind not in {Kind.GAIN, Kind.LOSS}:
+                return statement
+            kind, status = Kind.NO_GAIN if kind is Kind.GAIN else kind, Status.DENIED
+        return statement._replace(
+            kind=kind,
+            status=status,
+            span=block.body.span(first.start, last.end),
+            text=f"{statement.text.rstrip('?')}. {told}",
+            sentence_text=f"{statement.sentence_text.rstrip('?')}. {told}",
+            context_text=f"{statement.context_text}. {answered}",
+            sentence=statement.sentence | names,
+            nearby=statement.nearby | names,
+            around=statement.around | names,
         )
 
     def _context(self, index: int) -> str:
@@ -437,14 +528,27 @@ class _BlockReader:
         return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
 
 
-def _against_earlier(statement: Statement) -> Statement:
-    """A figure that is hoped for, after one that is not, as the gain that it is."""
+def _against_earlier(statement: Statement, base_ms: float | None) -> Statement:
+    """A figure that is hoped for, after one that is not, as the gain that it is.
+
+    Items of a list are compared with the one that is the baseline, if one is.
+    """
     if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or not statement.is_sure:
         return statement
-    before = [tpot for _, _, tpot in statement.earlier if tpot]
-    if not before or ("HOPED" not in statement.clause and statement.opener not in _CONCLUDING):
+    if statement.is_aggregate or statement.phase in _NOT_TOKENS:
         return statement
-    factor = before[-1] / statement.tpot_ms
+    before = [tpot for phase, _, tpot in statement.earlier if tpot and phase not in _NOT_TOKENS]
+    hoped = (
+        "HOPED" in statement.clause
+        or statement.opener in _CONCLUDING
+        or _PLANNED.search(statement.text) is not None
+    )
+    if base_ms is not None:
+        factor = base_ms / statement.tpot_ms
+    elif before and hoped:
+        factor = before[-1] / statement.tpot_ms
+    else:
+        return statement
     if factor < _FELT:
         return statement
     return statement._replace(kind=Kind.GAIN, speedup=factor)

@@ -15,6 +15,7 @@ from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.model import Status
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Word
+from advisor.prose.voices import is_adoption
 
 
 def _set(words: str) -> frozenset[str]:
@@ -43,7 +44,12 @@ _HEDGES: Final = _set(
     "may might perhaps possibly maybe could looks seems appears seem appear sometimes"
 )
 _SUPPOSED: Final = re.compile(
-    r"\b(?:imagine|suppose|supposing|assume that|hypothetically|if (?:[\w-]+ ){0,6}?(?:were|had)\b"
+    r"^\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might)\b"
+    r"|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take|cut|run|help|double|halve|speed"
+    r"|lower|improve|save|now|then|also|easily|still|put|allow|suffice|come|go|drop|fall|rise)\b)"
+    r"[^?,]{3,80},"
+    r"|\bif [^,;.]{3,120}? (?:is|are|was) to\b"
+    r"|\b(?:imagine|suppose|supposing|assume that|hypothetically|if (?:[\w-]+ ){0,6}?(?:were|had)\b"
     r"|were (?:the|it|they|we)|(?:one|you|we|people) (?:would|might|could) (?:think|expect|assume"
     r"|hope|conclude|guess)|it (?:is|would be|seems) tempting|naively|at first (?:sight|glance)"
     r"|if decode|as if|would have|(?:is|was|be|be a) (?:wrong|mistake|naive|incorrect|tempting"
@@ -58,6 +64,9 @@ _ATTRIBUTED: Final = re.compile(
     r"|myth|reviewer|he|she|they|somebody|someone|people) (?:tells? (?:me|us)|told (?:me|us)"
     r"|proposes?|proposed|claims?|claimed|says?"
     r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes)"
+    r"|(?:somebody|someone|people|colleagues?|friends?|vendors?|he|she|they|i (?:was|am)|we were"
+    r"|i['’]ve been) (?:keeps? (?:telling|saying)|told|tells?|telling)\b"
+    r"|\bi(?:['’]ve| have)? (?:read|heard|hear|saw|seen)\b|rumou?r|allegedly|supposedly|so-called"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that"
     r"|is|was)"
     r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:be|think|believe|say|call|cost)"
@@ -102,9 +111,41 @@ _UNCHANGED: Final = re.compile(
     r"|(?:leaves?|leaving|left) [^.;:]{3,40}? (?:as (?:it|they)|where (?:it|they)|unchanged|alone)"
     r"|(?:speed-?ups?|gains?|benefits?|advantage|improvement|effect) (?:\w+ ){0,2}?(?:vanish\w*"
     r"|disappear\w*|evaporat\w*|fad(?:es?|ed|ing)|melts?|erod\w+|goes away|falls away|shrinks"
-    r"|is (?:gone|lost|eaten)))\b",
+    r"|is (?:gone|lost|eaten))"
+    r"|(?:left|leaves?|leaving|stay(?:s|ed)?|remain(?:s|ed)?|kept|keeps|held|holds?|is|are|was"
+    r"|were|came out|come out|comes out|ended up)\b[^.;:]{0,60}? within (?:\w+ ){0,3}?\d[\d.]*"
+    r" ?(?:%"
+    r"|per ?cent\b|pct\b)"
+    r"|(?:by|of|than) (?:less than |under |about |only |some )?(?:0?\.\d+|[01](?:\.\d+)?) ?%(?!"
+    r" to\b)"
+    r"|less than (?:a|one|half a|two) per ?cent|(?:is|was|are|were|within|in|inside|below) (?:the "
+    r"|pure )?(?:measurement )?noise\b"
+    r"|no (?:\w+ )?(?:change|trace) (?:in|of|to) (?:the |our )?(?:[\w-]+ ){0,2}?(?:tpot|itl|latency"
+    r"|speed|rate|pace|times?|tok\S*|decode)"
+    r"|(?:did|does|do|has done) (?:absolutely |next to )?nothing"
+    r"|(?:tpot|itl|latency|speed|rate|pace|times?|tok\S*|ms)\b[^.;:]{0,40}? (?:is|was|are|were)"
+    r" (?:identical|indistinguishable|no different)"
+    r"|(?:same|identical) (?:\d[\d.]* ?(?:ms|tok\S*|t/s)|pace|tpot|itl)"
+    r"|(?:ms|tok\S*|t/s|tokens per second)(?: per token)?,? (?:as before|both times|in both cases"
+    r"|either way|with and without)|as (?:they|it) (?:did|was|were) before)(?!\w)",
     re.IGNORECASE,
 )
+_OUT_OF_REACH: Final = re.compile(
+    r"\b(?:out of (?:reach|the question|bounds)|impossible|unrealistic|unattainable|unreachable"
+    r"|infeasible|implausible|wishful|fantasy|fiction|pipe dream|too (?:good to be|optimistic|much"
+    r" to)"
+    r"|(?:not|never|hardly|scarcely|nowhere near)(?: \w+){0,2}? (?:possible|realistic|feasible"
+    r"|attainable|reachable|within reach|achievable|plausible|on the cards|to be had|credible)"
+    r"|(?:cannot|can['’]t|can not|will not|won['’]t) (?:\w+ )?be (?:\w+ )?(?:had|reached|met|done"
+    r"|kept"
+    r"|true|right|promised|achieved|delivered|attained|correct|held|real)"
+    r"|beyond (?:what|reach|the (?:reach|roof|ceiling|limit))|(?:is|are|lies?|lie|be|was) (?:well "
+    r"|far |clearly )?(?:above|over|past) (?:the|its|what|any) (?:\w+ )?(?:ceiling|roof|roofline"
+    r"|limit|bound|bandwidth|physics|card)|(?:exceeds?|contradicts?|violates?) (?:the|what"
+    r"|physics))\b",
+    re.IGNORECASE,
+)
+"""What is said of a figure that cannot be had."""
 _REFUTING_TAIL: Final = re.compile(
     r"\b(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a "
     r"mistake|not true|backwards?)\b",
@@ -119,9 +160,28 @@ _REJECTING: Final = re.compile(
     r"?n[o'’]t"
     r"|discarded|abandoned|dismissed|wrong\w*|false\w*|incorrect\w*|what (?:not|does not"
     r"|doesn'?t)|traps?|errors?|flag(?:s|ged)?|example of bad|bad (?:ideas?|claims?|examples?)"
-    r"|claim versus|near miss|overclaims?|non-?levers?)\b",
+    r"|claim versus|near miss|overclaims?|non-?levers?"
+    r"|(?:and|but|or|we|i|since|ideas?|options?|proposals?|levers?) (?:\w+ )?(?:dropped|shelved"
+    r"|parked|declined|refused|ruled out|turned down|gave up|given up|set aside|struck|cancelled"
+    r"|canceled|threw out|killed|put aside|withdrawn)"
+    r"|ruled out|turned down|shelved|parked|declined|(?:gave|giv(?:e|en|ing)) (?:\w+ )?up|set aside"
+    r"|dead ends?|blind alleys?|red herrings?|off the table|no-?go|graveyard"
+    r"|not (?:pursued|taken|adopted|planned|doing|done|chosen|accepted|approved|recommended"
+    r"|followed up|on the list)|(?:do|will|are|would) not (?:do|doing|pursue|follow|plan|adopt"
+    r"|recommend)|won['’]?t (?:do|fix|be doing)|don['’]t (?:do|expect|bother|believe)|do not"
+    r" (?:expect"
+    r"|bother|believe))\b",
     re.IGNORECASE,
 )
+_DROPPED: Final = (
+    r"(?:rejected|dropped|declined|shelved|parked|ruled out|discarded|myth|false|wrong"
+    r"|refuted|debunked|not true|untrue|abandoned|withdrawn|not pursued|won['’]?t (?:do|fix))"
+)
+_DROPPED_LABEL: Final = re.compile(rf"\W*{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )", re.IGNORECASE)
+_DROPPED_TAIL: Final = re.compile(
+    rf"(?:[(\[—–:]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$", re.IGNORECASE
+)
+"""A label or a mark at the end by which one point of a list is rejected."""
 _CLAIMED_COLUMN: Final = re.compile(
     r"\b(?:claim(?:s|ed)?|said|promised|myth|statement|expected by|vendor|hope|hoped|marketing"
     r"|wrong claim|idea|proposal|belief)\b",
@@ -145,8 +205,8 @@ _QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“"}
 _PAST: Final = _set(
     "raised rose cut went came fell dropped improved doubled doubling-d tripled halved got took"
     " sped brought gave reduced increased ran gained jumped was were helped made reached saved"
-    " expected hoped planned-x wanted thought bought turned grew changed moved shrank "
-    "accelerated lowered became"
+    " expected hoped planned-x wanted asked thought bought turned grew changed moved shrank"
+    " accelerated lowered became"
 )
 
 
@@ -161,14 +221,21 @@ def status_of(
     if sentence.is_question:
         return Status.ASKED
     if block.quoted or _in_quotes(text, sentence, at):
-        return Status.QUOTED
-    if _is_rejected(block) or _is_run_in(sentences, index):
+        after = sentences[index + 1].text if index + 1 < len(sentences) else ""
+        if block.quoted or not is_adoption(after):
+            return Status.QUOTED
+    if is_rejected(block) or _is_run_in(sentences, index):
+        return Status.REJECTED
+    if _DROPPED_LABEL.match(text, sentence.start) or _DROPPED_TAIL.search(sentence.text):
         return Status.REJECTED
     if block.kind is BlockKind.CELL and _TOLD_COLUMN.search(block.column):
         return Status.MEASURED
-    if is_negated(sentence.words, clause, at):
+    start, end = _part(text, clause, at)
+    if is_negated(sentence.words, clause, at, start):
         return Status.DENIED
-    if _UNCHANGED.search(text, clause.start, clause.end):
+    if _UNCHANGED.search(text, start, end):
+        return Status.DENIED
+    if _OUT_OF_REACH.search(text, clause.start, sentence.end):
         return Status.DENIED
     if _COLLECTIVE.search(text, at, sentence.end):
         return Status.DENIED
@@ -185,9 +252,34 @@ def status_of(
     return Status.ASSERTED
 
 
-def is_negated(words: Sequence[Word], clause: Clause, at: int) -> bool:
-    """Whether a negation of the clause governs the word at `at`."""
-    inside = [word.folded for word in words if clause.start <= word.start < at]
+_AND: Final = re.compile(
+    r", (?:and (?!(?:not|no|nor|never|neither|nothing|so|thus|therefore|hence)\b)"
+    r"|(?=(?:the|this|that|it|we|they|each|every|our|he|she|you) ))"
+    r"(?:[\w'’/.%-]+ ){1,8}?(?:is|are|will|would|should|can|has|have|gets?|becomes?|runs?|goes"
+    r"|comes?"
+    r"|drops?|falls?|rises?|grows?|takes?|speeds?|improves?|doubles?|halves|shrinks?|gains?|stays?"
+    r"|remains?|leaves?|decodes?|generates?|saves?|costs?|reads?|needs?|arrives?|follows?|drop|fall"
+    r"|loses?|wins?|returns?|replies|answers|appears?|sees?|types?|writes?|feels?)\b",
+    re.IGNORECASE,
+)
+"""Where a sentence goes on with another subject and verb."""
+
+
+def _part(text: str, clause: Clause, at: int) -> tuple[int, int]:
+    """The part of a clause around a place that has a subject and a verb of its own."""
+    start, end = clause.start, clause.end
+    for match in _AND.finditer(text, clause.start, clause.end):
+        if match.start() < at:
+            start = match.start()
+        else:
+            end = match.start()
+            break
+    return start, end
+
+
+def is_negated(words: Sequence[Word], clause: Clause, at: int, start: int) -> bool:
+    """Whether a negation of the clause, from `start` on, governs the word at `at`."""
+    inside = [word.folded for word in words if max(clause.start, start) <= word.start < at]
     for distance, word in enumerate(reversed(inside)):
         if distance > _FAR_REACH and word not in _SENTENCE_ADVERBS:
             expects = word in _FAR or word.endswith(("n't", "n’t"))
@@ -224,9 +316,9 @@ def _in_quotes(text: str, sentence: Sentence, at: int) -> bool:
     return False
 
 
-def _is_rejected(block: Block) -> bool:
+def is_rejected(block: Block) -> bool:
     """Whether a heading, lead-in or column marks what stands here as wrong."""
-    marks = [*block.headings[-2:]]
+    marks = [*block.headings[-3:]]
     if block.kind in {BlockKind.ITEM, BlockKind.CELL}:
         marks.append(block.lead_in)
     if block.kind is BlockKind.CELL:
