@@ -156,6 +156,10 @@ _COUNT = re.compile(
     r")?(?:of )?(\d{1,4})",
     re.IGNORECASE,
 )
+_CHANGE = re.compile(
+    r"\bbatch(?: size)?(?: of| from)? (\d+) to (?:a )?(?:batch )?(?:size )?(?:of )?(\d+)",
+    re.IGNORECASE,
+)
 _FEWER = (
     r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small)\w*(?: the| a)? (?:batch"
     r"|concurrency|max_num_seqs)"
@@ -183,9 +187,10 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind is Kind.GAIN and not statement.is_aggregate:
         one = not statement.clause.isdisjoint({"SINGLE", "TIME"}) or "SINGLE" in statement.sentence
-        raised = said.has(
-            r"batch(?: size)? (?:of )?1 to (?:batch )?\d|batch(?: size)? from 1 to \d"
-        )
+        change = _CHANGE.search(statement.context_text)
+        raised = change is not None and int(change[1]) < int(change[2])
+        if change is not None and not raised:
+            return None
         if statement.cause == "BATCH" and statement.is_single and one:
             return _each_waits(sure)
         if statement.phase is Phase.DECODE and "TIME" in statement.clause:

@@ -163,7 +163,7 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None:
         return None
-    if statement.kind is Kind.OVER_ALL and statement.speedup is not None:
+    if statement.kind is Kind.OVER_ALL and statement.speedup and statement.speedup > 1.0:
         return Wrong(f"{100 * statement.speedup:.0f}% is more than the whole (100%)", sure)
     if statement.kind is Kind.KV_SQUARE:
         if said.says(

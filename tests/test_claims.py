@@ -392,6 +392,14 @@ SENTENCES: list[tuple[str, list[tuple[Metric, Kind, float | None]]]] = [
         "TTFT drops 40%, TPOT 20%",
         [(TTFT, Kind.SPEEDUP, 1 / 0.6), (TPOT, Kind.SPEEDUP, 1 / 0.8)],
     ),
+    (  # what is no rate gives a rate no direction
+        "40% fewer bytes, 1.5x tokens/s",
+        [(Metric.BYTES, Kind.SAVING, None), (TPS, Kind.SPEEDUP, 1.5)],
+    ),
+    (
+        "throughput drops 2x, tokens/s 1.5x",
+        [(THROUGHPUT, Kind.SPEEDUP, 1 / 2), (TPS, Kind.SPEEDUP, 1 / 1.5)],
+    ),
     (
         "60% fewer parameters, 60% faster",
         [(Metric.PARAMETERS, Kind.SAVING, None), (UNKNOWN, Kind.SPEEDUP, 1.6)],

@@ -31,6 +31,7 @@ def test_batch_and_context_are_varied_where_nobody_states_them() -> None:
     corners = corners_of_work(one, one.levers[0])
     found = [(corner.batch, corner.context) for corner in corners]
     assert found == [(batch, context) for batch in BATCHES for context in CONTEXTS]
+    assert (BATCHES, CONTEXTS) == ((1, 32, 256), (512, 8 * 1024, 64 * 1024))
     # Half of a cache that is nearly all of the step: up to 2x, at batch 1 and 512 tokens nothing.
     assert corners[0].speedup < 1.05
     assert 1.4 < corners[-1].speedup <= 2.0

@@ -1,0 +1,245 @@
+"""Where the judges of prose turn: for each limit, figures on both sides of it.
+
+A case is a text with a gap, what is wrong in the gap, what is right there, and the figures that the
+finding about the first wrong one states.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from advisor.audit import audit
+from advisor.finding import Finding
+from advisor.readers import read
+from advisor.rulebook import run
+from advisor.source import Source
+
+
+class Case(NamedTuple):
+    rule: str
+    text: str
+    wrong: tuple[str, ...]
+    right: tuple[str, ...]
+    numbers: dict[str, float] = {}  # noqa: RUF012 - nobody changes it
+
+
+def found(rule: str, text: str) -> list[Finding]:
+    """What a rule finds in a text, the unsure included."""
+    return [
+        one
+        for proposal in read(Source("doc.md", text)).proposals
+        for audited in [audit(proposal)[0]]
+        if audited is not None
+        for one in run(audited, strict=True)
+        if one.rule == rule
+    ]
+
+
+GPUS = "| GPUs | ms per token |\n|---|---|\n| 2 | 40 |\n| 8 | {} |\n"
+RATES = "| GPUs | tok/s per user |\n|---|---|\n| 2 | 40 |\n| 8 | {} |\n"
+BATCHES = "| Batch | Throughput tok/s | Per-user tok/s |\n|---|---|---|\n{}| 16 | 640 | {} |\n"
+CLIENTS = "| Users | Total tok/s | TPOT of a client |\n|---|---|---|\n{}| 32 | 1,150 | {} ms |\n"
+CONTEXTS = "| Context | tok/s |\n|---|---|\n| {}K | 100 |\n| 128K | {} |\n"
+
+CASES = (
+    # n devices bring less than 0.95 n.
+    Case(
+        "PAR001", "Eight GPUs give {} the decode speed.",
+        ("eight times", "8x", "7.7x", "13x"), ("7.5x", "6x"),
+        {"devices_ratio": 8, "speedup": 8},
+    ),
+    Case("PAR001", "TP=8 cuts the ITL from 40 ms to {} ms.", ("5", "5.2", "3"),
+         ("5.4", "12"), {"devices_ratio": 8, "speedup": 40 / 5}),
+    Case("PAR001", "{} GPUs give 4x the decode speed.", ("Four", "4", "3", "2"), ("eight", "six")),
+    Case(
+        "PAR001", "Going from 2 to 8 GPUs gives {} the tokens per second for one user.",
+        ("4x", "3.85x", "8x"), ("3.7x", "2x"), {"devices_ratio": 8 / 2, "speedup": 4},
+    ),
+    Case("PAR001", "Increasing the GPUs from 2 to 8 gives {} the tokens per second for one user.",
+         ("4x", "3.85x"), ("3.7x",), {"devices_ratio": 8 / 2}),
+    Case("PAR001", "Adding a second GPU {} the latency of every token.", ("halves",),
+         ("cuts 30% off",), {"devices_ratio": 2, "speedup": 2}),
+    Case(
+        "PAR001",
+        "All-reduces are negligible over NVLink, so {}-way tensor parallelism makes a single"
+        " stream eight times faster.",
+        ("eight", "8"), ("sixteen",), {"devices_ratio": 8},
+    ),
+    Case("PAR001", "Since each card holds {} of the weights, the token rate is 4x.",
+         ("a quarter", "one quarter"), ("an eighth", "a sixth"), {"devices_ratio": 4}),
+    Case("PAR001", "Doubling the number of GPUs gives {} the tokens per second for one user.",
+         ("2x", "1.92x", "3.1x"), ("1.85x",), {"devices_ratio": 2}),
+    Case("PAR001", "Twice as many GPUs give {} the tokens per second for one user.",
+         ("2x", "1.92x"), ("1.85x",), {"devices_ratio": 2}),
+    Case("PAR001", GPUS, ("10", "10.5", "6"), ("10.6", "20"),
+         {"devices_ratio": 4, "speedup": 40 / 10}),
+    Case("PAR001", RATES, ("160", "152", "255"), ("150",),
+         {"devices_ratio": 4, "speedup": 160 / 40}),
+    Case("PAR001", "With {} GPUs a stream is 16 times faster.", ("16", "sixteen"), ("32",)),
+    Case("PAR001", "With tensor parallel size {} a single stream decodes 4x faster.", ("4",),
+         ("8",)),
+    # 64 all-reduces of 20 us are 1.28 ms; a quarter more or less is rounding.
+    Case(
+        "PAR001", "64 all-reduces at 20 us each add up to {} ms per token with TP=8.",
+        ("0.32", "1.65", "1.0"), ("1.28", "1.55", "1.05"), {"right_ms": 1.28, "told_ms": 0.32},
+    ),
+    Case(
+        "PAR001", "64 all-reduces at 0.02 ms each add up to {} us per token with TP=8.",
+        ("320", "1650", "1000"), ("1280", "1550", "1050"), {"right_ms": 1.28, "told_ms": 0.32},
+    ),
+    # 64 users share 3,200 tokens/s: 50 for each, 15% of rounding.
+    Case(
+        "BAT002", "vLLM makes 3,200 tokens/s in total. With 64 users each user sees {} tokens/s.",
+        ("58", "80"), ("57", "50"),
+        {"users": 64, "total_tokens_per_second": 3200, "each_tokens_per_second": 58},
+    ),
+    Case("BAT002", "vLLM makes 3,200 tokens/s in total. With {} users each user sees 100"
+         " tokens/s.",
+         ("64", "37"), ("36", "32"), {"users": 64, "each_tokens_per_second": 100}),
+    Case("BAT002", BATCHES.format("| 1 | 50 | 50 |\n", "{}"), ("200", "46.5"), ("45.5", "40"),
+         {"users": 16, "total_tokens_per_second": 640, "each_tokens_per_second": 200}),
+    Case("BAT002", CLIENTS.format("| 1 | 45 | 22 ms |\n", "{}"), ("0.9", "24"), ("24.5", "28"),
+         {"users": 32, "total_tokens_per_second": 1150, "each_tokens_per_second": 1e3 / 0.9}),
+    Case("BAT002", "One step of 16 sequences takes 20 ms, so per user that is just {} ms per"
+         " token.", ("1.25", "15.9"), ("20", "16.1"), {"claimed_tpot_ms": 1.25}),
+    Case("BAT002", "Aggregate throughput is 529 tok/s, i.e. {} ms per token for the user.",
+         ("1.9", "1.79", "2.0"), ("2.1", "1.7", "30"), {"claimed_tpot_ms": 1.9}),
+    Case("BAT002", "With 8 requests per step, the 40 ms for reading the weights are divided by 8,"
+         " so each customer waits only {} ms per token.", ("5", "31"), ("40",)),
+    Case("BAT002", "Going from batch {} cuts TPOT from 20 ms to 2 ms.", ("1 to batch 16", "4 to 8"),
+         ("16 to batch 1", "8 to 4"), {"claimed_speedup": 10, "claimed_tpot_ms": 2}),
+    # From 16,000 tokens on the cache counts; a token of an 8B with 8 KV heads caches 128 KiB.
+    Case(
+        "KV002", "At {}K tokens the KV cache can be neglected; only the weights count for decode"
+        " speed.", ("128", "16", "20"), ("15", "1", "4"),
+        {"context_tokens": 128 * 1024, "kv_bytes_of_an_8b": 128 * 1024 * 128 * 1024},
+    ),
+    Case("KV002", "Token rate does not depend on the context length, so at {}K tokens we still get"
+         " the same 60 tokens/s as at 1K.", ("100", "16"), ("15", "8")),
+    Case("KV002", CONTEXTS.format("1", "{}"), ("100",), ("99", "50")),
+    Case("KV002", CONTEXTS.format("{}", "100"), ("1", "16"), ("17", "64", "128")),
+    Case("KV002", "| Context | tok/s |\n|---|---|\n| 1K | 100 |\n| {}K | 100 |\n",
+         ("128", "16", "20"), ("15", "8")),
+    Case(
+        "KV002", "8B in FP8 on 3.35 TB/s: 8 GB, so {} tokens/s per user even with 120K tokens in"
+        " the cache.", ("400", "370"), ("330", "150"), {"context_tokens": 120 * 1024},
+    ),
+    Case("KV002", "8B in FP8 on 3.35 TB/s: 8 GB, so 400 tokens/s per user even with {}K tokens in"
+         " the cache.", ("120", "32"), ("31", "8")),
+    Case(
+        "KV002", "The cache takes 128 KB per token. For 16 sessions of 32K tokens we have to read"
+        " {} GB of cache per step.", ("4.2", "4.5", "3.8"), ("67", "4.8", "3.6"),
+        {"told_bytes": 4.2e9, "right_bytes": 16 * 128e3 * 32 * 1024},
+    ),
+    # Factors of levers: bytes, bandwidths, drafted tokens.
+    Case("CLM001", "The student has 8B parameters instead of 70B. Replies stream up to {}x"
+         " faster.", ("9.2", "15"), ("8.75", "9.1", "4"), {"size_ratio": 70 / 8}),
+    Case(
+        "CLM001", "Moving from the A100 (2.0 TB/s) to the H100 ({} TB/s) makes decode of the same"
+        " FP16 model 3x faster.", ("3.35", "5.4"), ("5.5", "6", "8"),
+        {"bandwidth_ratio": 3.35 / 2},
+    ),
+    Case("CLM001", "Moving from a card with 500 GB/s to one with {} GB/s makes decode of the same"
+         " model 3x faster.", ("1000", "1,350"), ("1375", "1500"), {"bandwidth_ratio": 2}),
+    Case("CLM001", "A draft of {} tokens per step will speed up decode 5x.", ("three", "3"),
+         ("four", "4", "5"), {"tokens_per_pass": 3 + 1}),
+    Case("CLM001", "With num_speculative_tokens = {} a single stream decodes 6.5x faster.",
+         ("5", "4"), ("6", "8"), {"tokens_per_pass": 5 + 1}),
+    Case("CLM001", "At {} tokens of context an FP8 KV cache doubles the tokens per second of one"
+         " user.", ("512", "2048"), ("2049", "4096", "32K"), {"context_tokens": 512}),
+    Case("CLM002", "INT8 weights instead of FP16 will make single-stream decode {}x faster.",
+         ("3", "2.25"), ("2.15", "1.8"), {"byte_ratio": 16 / 8}),
+    Case("CLM002", "{} weights instead of FP16 will make single-stream decode 4.5x faster.",
+         ("INT8", "INT4"), ("INT3",), {"byte_ratio": 16 / 8}),
+    Case("CLM002", "AWQ 4-bit: {}x faster decode at batch 1.", ("8", "4.5"), ("4.35", "3"),
+         {"byte_ratio": 16 / 4}),
+    Case(
+        "CLM002", "Quantizing the MLP from 20 to 10 GB of the 40 GB speeds up a single stream"
+        " {}x.", ("1.5", "2"), ("1.45", "1.3"), {"byte_ratio": 40 / 30},
+    ),
+    # 26 GB over 864 GB/s are 30.1 ms or 33.2 tokens/s, with 5% of grace 34.9.
+    Case(
+        "CLM006", "13B in FP16 is 26 GB and the card has 864 GB/s. Target: {} tokens/s for a single"
+        " session.", ("60", "36"), ("34", "30", "20"),
+        {"step_bytes": 26e9, "floor_ms": 26e9 / 864e9 * 1e3, "bandwidth_gbs": 864},
+    ),
+    Case("CLM006", "The 8B in BF16 on an RTX 4090 will reach {} tokens/s at batch 1.",
+         ("120", "75"), ("60", "55"), {"bandwidth_gbs": 1008}),
+    Case("CLM006", "The 8B in BF16 on an RTX 4090 will reach 120 tokens/s at batch {}.", ("1",),
+         ("8", "32")),
+    Case("CLM006", "With {} accepted tokens per pass the 8B in BF16 will reach 120 tokens/s at"
+         " batch 1 on an RTX 4090.", ("1.5",), ("2.5", "3")),
+    # Memory
+    Case(
+        "CAP001", "More VRAM gives higher tokens per second{}.",
+        ("", " at the same bandwidth"),
+        (" because the bandwidth grows too", " as the model no longer spills to system RAM",
+         " through larger batches, with quantized weights"),
+    ),
+    Case(
+        "MOE002", "The 120B-A5B fits in {} GB because only 5B parameters are active.",
+        ("16", "47"), ("48", "60", "240"), {"total_parameters": 120e9, "stated_bytes": 16e9},
+    ),
+    Case("MOE002", "With only 22B active parameters the 235B runs in {} GB at 8 bits.",
+         ("24", "90"), ("96", "240"), {"total_parameters": 235e9}),
+    Case("MOE003", "Mixtral at 16 bits is 94 GB. One token at 2 TB/s therefore takes {} ms.",
+         ("47",), ("13", "70"), {"total_bytes": 46.7e9 * 2}),
+    Case("MOE003", "A 120B-A5B at 4 bits has to read {} GB for each token.", ("60", "58"),
+         ("30", "10", "5")),
+    # 671e9 parameters of a byte each; 8% of rounding.
+    Case("MOE003", "DeepSeek-V3 in FP8: {} GB have to cross the memory bus for each token of a"
+         " single stream.", ("671", "700", "640"), ("40", "600", "740"), {"total_bytes": 671e9}),
+    Case("MOE003", "DeepSeek-V3 in FP8: 671 GB have to cross the memory bus for each token at"
+         " batch {}.", ("1",), ("64", "128")),
+    # Phases
+    Case("PHS001", "The engine reads prompts at 8,000 tokens/s, so it will also write at {}"
+         " tokens/s.", ("8,000",), ("80", "60")),
+    Case("PHS001", "FlashAttention-2 will make token generation 2x faster at {} context.",
+         ("512 tokens of", "4096 tokens of", "short"), ("4097 tokens of", "32K tokens of", "long")),
+    # 2:4 packed in 16 bits: 16 / 9 = 1.78.
+    Case("PRE003", "2:4 sparsity{} gives 1.9x faster decode at batch 1.",
+         ("", " with packed weights"), (), {"claimed_speedup": 1.9}),
+    Case("PRE003", "2:4 sparsity with packed weights gives {}x faster decode at batch 1.",
+         ("1.9", "2.5"), ("1.8", "1.7", "1.2")),
+    # Speculation
+    Case("SPC003", "Drafting {} tokens makes generation five times faster.", ("five", "5", "four"),
+         ("three", "eight", "six")),
+    Case("SPC003", "Drafting five tokens makes generation {} faster.", ("5x", "4.8x", "6.3x"),
+         ("4.7x", "6.4x", "2x")),
+    Case("SPC003", "At batch {} speculative decoding will still give 2.5x.", ("256", "64"),
+         ("63", "8", "1")),
+    Case("SPC003", "Drafting five tokens makes generation five times faster{}.", ("",),
+         (" at most", ", if all are accepted")),
+    # Units: 20 GB over 400 Gb/s are 400 ms, over 400 GB/s 50 ms; 12% of rounding.
+    Case("TXT002", "A {} Gb/s link moves 20 GB in 50 ms.", ("400", "380"), ("3200", "500"),
+         {"bytes": 20e9, "right_ms": 8 * 20 / 400 * 1e3}),
+    Case("TXT002", "A 400 Gb/s link moves 20 GB in {} ms.", ("50", "55", "45"),
+         ("400", "57", "43"), {"right_ms": 400}),
+    Case("TXT002", "A 400 Gb/s link moves 20 GB in {} s.", ("0.05", "0.055"), ("0.4", "0.06"),
+         {"right_ms": 400}),
+    Case("TXT002", "Early exit saves {}% of the compute.", ("200", "101"), ("100", "30")),
+    # 140 GB, from 0.8 of it for rounded names to 1.45 with scales and wide heads.
+    Case("TXT002", "A 70B in FP16 takes {} GB.", ("100", "111", "204"), ("140", "113", "202"),
+         {"right_bytes": 70e9 * 2, "told_bytes": 100e9}),
+    Case("TXT002", "A 70B in int4 takes {} GB.", ("27", "51"), ("29", "35", "50"),
+         {"right_bytes": 70e9 / 2, "told_bytes": 27e9}),
+    Case("TXT002", "A decode step takes 20 ms per token, i.e. {} tokens per second.",
+         ("60", "44", "58"), ("50", "45", "56"), {"right_tokens_per_second": 1e3 / 20}),
+    Case("FLP005", "The H100 SXM delivers {} TFLOPS of dense BF16.", ("1979", "2030"),
+         ("989", "2050", "1900"), {"quoted_tflops": 1979, "dense_tflops": 989}),
+    Case("FLP005", "The H100 SXM delivers {} TFLOPS of dense FP8.", ("3958",), ("1979",),
+         {"quoted_tflops": 3958, "dense_tflops": 1979}),
+    Case("TXT001", "At an intensity of {} FLOP/B against a ridge of 295 FLOP/B, decode is"
+         " compute-bound.", ("2", "265"), ("266", "300"), {"intensity_flop_per_byte": 2}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{case.text[:40]}")
+def test_both_sides_of_a_limit(case: Case) -> None:
+    wrong = [found(case.rule, case.text.replace("{}", gap)) for gap in case.wrong]
+    assert [gap for gap, one in zip(case.wrong, wrong, strict=True) if not one] == []
+    assert [gap for gap in case.right if found(case.rule, case.text.replace("{}", gap))] == []
+    stated = wrong[0][0].numbers
+    assert {name: stated[name] for name in case.numbers} == pytest.approx(case.numbers, rel=0.002)

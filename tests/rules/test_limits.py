@@ -1,0 +1,212 @@
+"""Where rules turn: for each limit, proposals on both sides of it.
+
+A case is a proposal with a gap, what is wrong in the gap, what is right there, and the figures that
+the finding about the first wrong one states. Of the 8B: 7.50e9 parameters are read for a token
+(15.01 GB in 16 bits), a token of context is 128 KiB of cache; an H100 moves 3,350 GB/s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from advisor.audit import audit
+from advisor.finding import Confidence, Finding, Severity
+from advisor.readers import read
+from advisor.rulebook import rule_codes, run
+from advisor.source import Source
+
+
+@dataclass(frozen=True)
+class Case:
+    rule: str
+    wrong: tuple[object, ...]
+    right: tuple[object, ...] = ()
+    lever: str = ""
+    numbers: dict[str, float] = field(default_factory=dict)
+    severity: Severity | None = None
+    confidence: Confidence | None = None
+    says: str = ""
+    model: str = "Llama-3.1-8B"
+    hardware: str = "H100 SXM"
+    work: str = "batch: 1, context: 2k"
+    extra: str = ""
+
+    def text(self, gap: object) -> str:
+        levers = f"levers:\n  - {{{self.lever}}}\n" if self.lever else ""
+        text = (
+            f"rooflint: 1\nmodel: {self.model}\nhardware: {self.hardware}\n"
+            f"workload: {{phase: decode, {self.work}}}\n{self.extra}{levers}"
+        )
+        return text.replace("{}", str(gap))
+
+
+def found(rule: str, text: str) -> list[Finding]:
+    """What one rule finds alone, the unsure included."""
+    reading = read(Source("p.yaml", text))
+    assert reading.problems == ()
+    told: list[Finding] = []
+    for proposal in reading.proposals:
+        audited, unknown = audit(proposal)
+        assert unknown == ()
+        assert audited is not None
+        told += run(audited, codes=(rule,), strict=True)
+    return told
+
+
+HIGH, MEDIUM = Confidence.HIGH, Confidence.MEDIUM
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+STACK = (
+    "levers:\n  - {kind: quantize, weights: fp8, claim: 1.6x}\n"
+    "  - {kind: quantize, weights: int4-g128, claim: 2.4x}\nclaim: {} tokens/s\n"
+)
+
+CASES = (
+    # Batch. The ridge of an H100 is 989e12 / 3.35e12 = 295 FLOP/B, of an A100 312 / 2.039 = 153.
+    Case("BAT001", (296, 400), (295, 200), "kind: quantize, weights: int4-g128",
+         {"tokens_per_step": 296, "crossover_16_bit_tokens": 989e3 / 3350},
+         confidence=HIGH, work="batch: {}, context: 128"),
+    # Between the crossovers the linear layers gain 295 / 128 = 2.31x at most, a step less.
+    Case("BAT001", ("3.5x", "2.45x"), ("1.9x", "1.5x"),
+         "kind: quantize, weights: int4-g128, claim: {} throughput",
+         work="batch: 128, context: 64"),
+    Case("BAT001", ("int4-g128", "fp8"), ("fp8, activations: fp8",),
+         "kind: quantize, weights: {}", work="batch: 400, context: 128"),
+    Case("BAT001", ("bf16",), ("fp8",), "kind: quantize, weights: int4-g128",
+         work="batch: 400, context: 128", extra="weights: {}\n"),
+    # 80 GiB of which 98% are usable, less 16.06 GB of weights and 1 GB: 15 caches of 4.29 GB,
+    # and with 5% of grace on what is needed 16.
+    Case("BAT004", (17, 40), (16, 10), "",
+         {"largest_batch": 15, "kv_bytes_per_sequence": 32_768 * 131_072,
+          "available_bytes": 80 * 2**30 * 0.98,
+          "needed_bytes": 16.06e9 + 1e9 + 17 * 32_768 * 131_072},
+         confidence=HIGH, says="at most 15 sequences", work="batch: {}, context: 32k"),
+    Case("BAT004", ("bf16",), ("int8",), "", {"largest_batch": 0}, confidence=MEDIUM,
+         says="the weights alone do not fit", model="Llama-3.1-70B", extra="weights: {}\n"),
+    # Arithmetic within a large step: its linear layers are past 295 tokens, its cache is most.
+    Case("BAT003", (512, 300), (295, 64), "", {}, hardware="8 x H100 SXM",
+         work="batch: {}, context: 8k",
+         extra="diagnosis: decode at batch {} and 8k context is compute-bound\n"),
+    Case("BAT003", ("8k", "4k"), ("64", "256"), "", {}, hardware="8 x H100 SXM",
+         work="batch: 512, context: {}", extra="diagnosis: decode at batch 512 is compute-bound\n"),
+    # Claims
+    Case("CLM003", ("2x", "1.91x", "2.09x"), ("1.88x", "2.12x"),
+         "kind: quantize, weights: fp8, claim: {} tokens/s", {"bits_ratio": 16 / 8},
+         confidence=HIGH, model="Llama-3.1-70B", hardware="2 x H100 SXM"),
+    Case("CLM004", ("3.8x", "3.66x", "5x"), ("3.6x", "2x"), "",
+         {"product_of_claims": 1.6 * 2.4, "claimed_speedup": 3.8}, confidence=HIGH,
+         model="Llama-3.1-70B", hardware="2 x H100 SXM", extra=STACK),
+    # 60% are left: 1 / 0.6 = 1.67x or 2 - 0.6 = 1.4x, 6% more or less.
+    Case("CLM005", ("40% faster", "1.67x faster", "1.59x faster", "1.75x faster", "1.48x faster"),
+         ("1.53x faster", "1.8x faster", "1.3x faster"),
+         'kind: prune, pattern: experts, sparsity: 40%, claim: "40% fewer parameters, {}"',
+         {"resource_left": 0.6, "claimed_speedup": 1.4}, model="Qwen3-30B-A3B"),
+    # Measurements. 15.14 GB at 1,024 tokens are 4.52 ms at the full rate: half of it at 9.04 ms,
+    # 5% more than it at 4.305 ms.
+    Case("MEA004", (9.1, 20), (9.0, 5), "", {"mbu": 4.521 / 9.1, "measured_tpot_ms": 9.1},
+         severity=INFO, work="batch: 1, context: 1k",
+         extra="weights: bf16\nmeasured: {tpot: {} ms}\n"),
+    Case("MEA004", (4.3, 2), (4.31, 4.5), "", {"mbu": 4.521 / 4.3}, severity=ERROR,
+         says="more than the memory delivers", work="batch: 1, context: 1k",
+         extra="weights: bf16\nmeasured: {tpot: {} ms}\n"),
+    Case("MEA006", ("1.02x", "1.029x", "1.01x"), ("1.03x", "1.04x", "1x"),
+         "kind: quantize, lm_head: int8, claim: {} tokens/s", severity=INFO),
+    Case("MEA006", ("8x", "7.65x", "8.35x"), ("7.55x", "8.45x", "1.1x"),
+         'kind: fuse, mode: attention, claim: "8x faster attention kernel, so {} tokens/s"',
+         {"kernel_speedup": 8}),
+    # Storage. Of two tokens both skip a row with 0.75 * 0.75: three quarters of the saving.
+    Case("PRE006", ("50%", "70%", "75%"), ("76%", "90%"),
+         "kind: activation_sparsity, sparsity: {}", {"union_density": 1 - 0.5**2},
+         work="batch: 2, context: 1k"),
+    Case("PRE007", (7837, 7809, 7807), (7808, 7872),
+         "kind: prune, pattern: channels, sparsity: 29%, storage: removed, width: {}",
+         {"width": 7837, "aligned_width": 122 * 64}, model="Llama-2-7B"),
+    # 122.45 tiles: the last is 45% full, so 35 of 7,872 columns are wasted.
+    Case("PRE007", (7837,), (), says="wastes 0.44% of the work; 7,808", model="Llama-2-7B",
+         lever="kind: prune, pattern: channels, sparsity: 29%, storage: removed, width: {}"),
+    Case("PRE007", (20, 63), (64,), "kind: prune, pattern: channels, sparsity: 29%,"
+         " storage: removed, width: {}", {"aligned_width": 64}, model="Llama-2-7B"),
+    # 218.1e6 weights of a layer against 81,920 for each of the rank: as many at 2,662.4.
+    Case("PRE005", (2663, 4000), (2662, 1024), "kind: low_rank, rank: {}, claim: 1.2x",
+         {"bytes_ratio": 2663 * 81_920 / 218_103_808}),
+    # Speculation: g drafted tokens and one more are all that a pass can make.
+    Case("SPC002", ("4.3x", "5x"), ("4.2x", "4x"),
+         "kind: speculate, method: EAGLE, draft_tokens: 3, claim: {}", {"tokens_per_pass": 4}),
+    Case("SPC002", ("2.7x",), ("2.6x",),
+         "kind: speculate, method: EAGLE, draft_tokens: 3, tokens_per_pass: 2.5, claim: {}",
+         {"tokens_per_pass": 2.5}, says="2.5 tokens leave a pass"),
+    Case("SPC002", (3,), (4, 7), "kind: speculate, method: EAGLE, draft_tokens: {}, claim: 4.3x"),
+    Case("SPC001", ("2x", "3x"), ("1.2x",),
+         "kind: speculate, method: EAGLE, draft_tokens: 3, claim: {}"),
+    Case("SPC001", ("",), (", acceptance: 70%", ", tokens_per_pass: 2.5"),
+         "kind: speculate, method: EAGLE, draft_tokens: 3, claim: 2x{}"),
+    # Devices
+    Case("PAR001", ("2x", "4x"), ("1.5x", "1x"), "kind: tensor_parallel, size: 2, claim: {}",
+         {"devices_ratio": 2}),
+    Case("PAR001", (1, 4), (5, 64), "kind: tensor_parallel, size: 2, claim: 2x",
+         work="batch: {}, context: 2k"),
+    Case("FLP006", ("+32%",), ("+34%", "+100%"), "kind: clocks, power: {}", hardware="RTX 4090"),
+    Case("FLP006", ("H100 SXM", "A100 80GB SXM"), ("RTX 4090", "RTX 3090"),
+         "kind: clocks, power: 2x", hardware="{}"),
+    Case("FLP005", ("1979", "1922", "2035"), ("989", "1915", "2045"),
+         "kind: matmul_kernel, name: bf16 GEMM, peak: {} TFLOPS, claim: 1.5x",
+         {"quoted_tflops": 1979, "dense_tflops": 989}),
+    # Two H100 do 1,978 dense: the figure is of both.
+    Case("FLP005", ("H100 SXM", "4 x H100 SXM"), ("2 x H100 SXM",), hardware="{}",
+         lever="kind: matmul_kernel, name: bf16 GEMM, peak: 1979 TFLOPS, claim: 1.5x"),
+    # Seven tenths of 295 tokens are 206.5.
+    Case("TXT001", (2, 100, 206), (207, 300), "", {}, work="batch: {}, context: 1k",
+         extra="diagnosis: decode at batch {} is compute-bound\n"),
+    # 15.01 + 17.18 GB allow 104 tokens/s, 109 with grace; the weights alone 223, 234 with grace.
+    Case("KV002", (215, 110, 230), (108, 100, 236), "", {}, work="batch: 1, context: 128k",
+         extra="claim: {} tokens/s for one user\n"),
+    # 15% of the bytes are cache from 2.65 GB or 20,208 tokens on.
+    Case("KV002", (20_300, 24_000), (20_100, 8_000), "", {}, work="batch: 1, context: {}",
+         extra="claim: 215 tokens/s for one user\n"),
+    Case("KV001", ("1k", "2k", "8k"), ("16k", "32k"),
+         "kind: quantize, kv_cache: fp8, claim: 1.5x tokens/s", confidence=HIGH,
+         work="batch: 1, context: {}"),
+    Case("KV001", (2048,), (), "kind: quantize, kv_cache: fp8, claim: 1.5x tokens/s",
+         {"kv_share_of_bytes": 2048 * 131_072 / (15.01e9 + 2048 * 131_072 + 131_072),
+          "tokens_where_kv_equals_weights": 15.01e9 / 131_072}, work="batch: 1, context: {}"),
+    # Experts: 61.07 GB are stored; 0.9 of it is the least that says "all".
+    Case("MOE003", (60, 61, 56), (54, 68, 3), "", {"total_bytes": 61.07e9}, model="Qwen3-30B-A3B",
+         extra="diagnosis: each token reads {} GB of weights\n"),
+    Case("MOE003", ("30.5B", "28B"), ("27B", "34B", "3B"), "", {}, model="Qwen3-30B-A3B",
+         extra="diagnosis: each token reads {} of parameters\n"),
+    # A token of the 30B-A3B reads 3.04e9 parameters or 6.1 GB; 1.5 times more or less is told.
+    Case("MOE001", (6, 5, 8, 4.2), (20, 60, 3.9, 9.6), "", {}, model="Qwen3-30B-A3B",
+         work="batch: 32, context: 1k", extra="diagnosis: a step reads {} GB of weights\n"),
+    Case("MOE001", ("3B", "4B"), ("5B", "1.8B"), "", {}, model="Qwen3-30B-A3B",
+         work="batch: 32, context: 1k", extra="diagnosis: a step reads {} of parameters\n"),
+    Case("MOE001", (4, 32), (1,), "", {}, model="Qwen3-30B-A3B", work="batch: {}, context: 1k",
+         extra="diagnosis: a step reads 6 GB of weights\n"),
+    # Phases. A prompt of 296 tokens is past the crossover of an H100, one of 295 is not.
+    Case("PHS002", (296, "8k"), (295, 100), "kind: quantize, weights: int4-g128,"
+         " claim: 2x lower TTFT", {"prompt_tokens": 296, "crossover": 989e3 / 3350},
+         work="batch: 1, prompt: {}, output: 100"),
+    Case("PHS002", ("1.1x", "2x"), ("1.05x", "1x"),
+         "kind: quantize, weights: int4-g128, claim: {} lower TTFT",
+         work="batch: 1, prompt: 4k, output: 100"),
+    # Units: 900 GB/s are both directions of NVLink; a quarter of 12% is rounding.
+    Case("TXT002", (900, 926, 874), (928, 872, 450), "", {"one_way_gbs": 450},
+         extra="diagnosis: NVLink moves {} GB/s in each direction\n"),
+    # 16.06 GB are stored, 15.01 read: 3% more or less of the former is the slip.
+    Case("TXT002", (16, 16.5, 15.6), (16.6, 15.5, 15), "", {"stored_bytes": 16.06e9}, severity=INFO,
+         extra="diagnosis: a forward pass reads {} GB per token\n"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{case.lever}{case.extra}")
+def test_both_sides_of_a_limit(case: Case) -> None:
+    assert case.rule in rule_codes()
+    wrong = [found(case.rule, case.text(gap)) for gap in case.wrong]
+    assert [gap for gap, one in zip(case.wrong, wrong, strict=True) if not one] == []
+    assert [gap for gap in case.right if found(case.rule, case.text(gap))] == []
+    first = wrong[0][0]
+    stated = {name: first.numbers[name] for name in case.numbers}
+    assert stated == pytest.approx(case.numbers, rel=0.002)
+    assert case.severity in {None, first.severity}
+    assert case.confidence in {None, first.confidence}
+    assert case.says in first.message
