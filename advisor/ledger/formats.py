@@ -353,6 +353,7 @@ STORAGES: Mapping[str, SparseStorage] = MappingProxyType(
             SparseStorage("macko", "values and 4-bit gaps, long gaps padded", _macko_bits),
             SparseStorage("csr16", "values and 16-bit columns", lambda b, r: r * (b + 16)),
             SparseStorage("csr32", "values and 32-bit columns", lambda b, r: r * (b + 32)),
+            SparseStorage("coo", "values and two 64-bit places", lambda b, r: r * (b + 128)),
             SparseStorage(
                 "tiled-csl", "values and 16-bit places in a tile", lambda b, r: r * (b + 16)
             ),
@@ -367,7 +368,8 @@ _STORAGE_SYNONYMS: Mapping[str, str] = MappingProxyType(
         "zeros": "dense", "zeroed": "dense", "densezeros": "dense", "none": "dense",
         "mask": "masked", "masks": "masked", "torchprune": "masked",
         "spinfer": "bitmap", "tcabme": "bitmap", "bitmask": "bitmap",
-        "csr": "csr32", "cusparse": "csr32", "sputnik": "csr32", "flashllm": "tiled-csl",
+        "csr": "csr32", "csc": "csr32", "cusparse": "csr32", "sputnik": "csr32",
+        "flashllm": "tiled-csl",
         "tiledcsl": "tiled-csl", "24packed": "2:4-packed", "24": "2:4-packed",
         "packed24": "2:4-packed", "packed": "2:4-packed", "sparse24": "2:4-packed",
         "marlin24": "2:4-packed", "marlinsparse": "2:4-packed", "cusparselt": "2:4-packed",

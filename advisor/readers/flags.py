@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from advisor.readers.inner_text import InnerText
-from advisor.readers.options import OPEN, Value, engine_named_in, find_option
+from advisor.readers.options import OPEN, Value, engine_named_in, find_option, tool_named_in
 from advisor.readers.words import Word
 from advisor.source import Span
 
@@ -92,7 +92,8 @@ def options_of(
     """The options of each command, in order; `engine` holds where a command names none itself."""
     known = dict(variables)
     for command in _commands(words):
-        named = next(filter(None, (engine_named_in(word.text) for word in command[:12])), engine)
+        named = next(filter(None, (engine_named_in(word.text) for word in command[:12])), None)
+        named = named or tool_named_in(" ".join(word.text for word in command[:40])) or engine
         for word in command:
             match = _ASSIGNMENT.fullmatch(word.text)
             if match is not None and not word.text.startswith("-"):

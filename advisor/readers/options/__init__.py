@@ -36,6 +36,7 @@ from advisor.readers.options.lookup import (
     read_environment,
     read_option,
     settings_of,
+    tool_named_in,
 )
 from advisor.readers.options.names import Named, named_precision
 
@@ -56,4 +57,5 @@ __all__ = [
     "read_environment",
     "read_option",
     "settings_of",
+    "tool_named_in",
 ]

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from advisor.readers.options.effects import OPEN, Effect, Meaning, Setting, Value
+from advisor.readers.options.tools import TOOLS
 from advisor.readers.options.values import kebab, switch_of
 
 ENGINES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
@@ -72,14 +73,19 @@ class _Table(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _table(engine: str) -> _Table:
+    if engine in TOOLS:
+        return _Table(_by_spelling(TOOLS[engine][1]), MappingProxyType({}))
     module, options, environment = ENGINES[engine]
     loaded = import_module(f"advisor.readers.options.{module}")
-    table: Mapping[tuple[str, ...], Meaning] = getattr(loaded, options) if options else {}
     return _Table(
-        MappingProxyType(
-            {name: (names[0], meaning) for names, meaning in table.items() for name in names}
-        ),
+        _by_spelling(getattr(loaded, options) if options else {}),
         getattr(loaded, environment) if environment else MappingProxyType({}),
+    )
+
+
+def _by_spelling(table: Mapping[tuple[str, ...], Meaning]) -> Mapping[str, tuple[str, Meaning]]:
+    return MappingProxyType(
+        {name: (names[0], meaning) for names, meaning in table.items() for name in names}
     )
 
 
@@ -87,14 +93,14 @@ def _table(engine: str) -> _Table:
 def find_option(engine: str | None, name: str) -> Option | None:
     """The option that a spelling means; None where the engine has none like it.
 
-    `engine` is a key of `ENGINES`, or None: then an option is found where its spelling is long
-    enough to be no one else's.
+    `engine` is a key of `ENGINES` or `TOOLS`, or None: then an option is found where its spelling
+    is long enough to be no one else's.
     """
     if len(name) > LONGEST_NAME:
         return None
     spelling = kebab(name)
     if engine is not None:
-        found = _of_engine(engine, spelling) if engine in ENGINES else None
+        found = _of_engine(engine, spelling) if engine in ENGINES or engine in TOOLS else None
         if found is None and engine == "vllm" and spelling.startswith("engine-args-"):
             return find_option(engine, spelling.removeprefix("engine-args-"))
         return found
@@ -217,6 +223,19 @@ def engine_named_in(text: str) -> str | None:
     """The engine that an image, command or key names; the first one of a text."""
     match = _ENGINE_WORDS.search(text[:4000])
     return match.lastgroup if match is not None else None
+
+
+_TOOL_WORDS: Final = re.compile(
+    "|".join(f"(?P<t{at}>{words})" for at, (words, _) in enumerate(TOOLS.values())), re.IGNORECASE
+)
+_TOOL_NAMES: Final = tuple(TOOLS)
+
+
+@lru_cache(maxsize=4096)
+def tool_named_in(text: str) -> str | None:
+    """The tool that a command line runs, by its name or by options that only it has."""
+    match = _TOOL_WORDS.search(text[:4000])
+    return _TOOL_NAMES[int((match.lastgroup or "t0")[1:])] if match is not None else None
 
 
 def settings_of(effects: tuple[Effect, ...]) -> tuple[Setting, ...]:

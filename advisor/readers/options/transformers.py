@@ -164,7 +164,10 @@ def _max_memory(value: Value) -> tuple[Effect, ...]:
 
 
 def _offload_folder(value: Value) -> tuple[Effect, ...]:
-    return NOTHING if is_off(value) else (Setting("offload", {"weights": UNKNOWN, "to": "nvme"}),)
+    named = isinstance(value, str) and word_of(value) not in {"", "none", "null"}
+    if not named and is_off(value):
+        return NOTHING
+    return (Setting("offload", {"weights": UNKNOWN, "to": "nvme"}),)
 
 
 def _compile(value: Value) -> tuple[Effect, ...]:

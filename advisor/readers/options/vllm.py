@@ -209,7 +209,7 @@ def _profiled_ngram(value: Value) -> tuple[Effect, ...]:
 
 OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
-        ("model", "model-tag"): model,
+        ("model", "model-tag", "model-source"): model,
         ("tensor-parallel-size", "tp"): degree("tensor_parallel"),
         ("pipeline-parallel-size", "pp"): degree("pipeline_parallel"),
         ("data-parallel-size", "dp"): degree("data_parallel"),

@@ -55,6 +55,8 @@ class File:
     assigned: Table[int, str] = field(default_factory=dict)
     """By id of a call's node: the name it is assigned to."""
     engine: str | None = None
+    attributes: frozenset[str] = frozenset()
+    """Names of the attributes that the file sets."""
 
 
 @dataclass(slots=True)
@@ -311,9 +313,15 @@ def read(
         for effect in effects:
             node, hangs = place, hangs_on or condition
             if isinstance(effect, Setting):
-                node = _inside(option, effect.path) or place
+                node = inside(option, effect.path) or place
                 hangs = hangs or effect.condition
-            named = name in {"model", "model_path", "model_id", "pretrained_model_name_or_path"}
+            named = name in {
+                "model",
+                "model_path",
+                "model_source",
+                "model_id",
+                "pretrained_model_name_or_path",
+            }
             by_name = named and isinstance(effect, Setting)
             yield Found(effect, node, hangs, by_name, made)
 
@@ -354,7 +362,7 @@ def _worded(value: Value, depth: int = 0) -> object:
     return data
 
 
-def _inside(value: Value, path: tuple[str, ...]) -> ast.AST | None:
+def inside(value: Value, path: tuple[str, ...]) -> ast.AST | None:
     """The node of the entry that a path of keys leads to."""
     node: ast.AST | None = None
     for key in path:
@@ -414,5 +422,5 @@ def numbers_of(value: Value | None) -> list[float]:
 
 
 __all__ = ["ABSENT", "AUTO", "MIXED", "Call", "Fact", "File", "Found", "Rows", "Rule", "by_bits",
-           "by_word", "environment", "every", "format_named", "model_fact", "numbers_of", "options",
-           "pruned", "quantized", "read", "sets", "sets_if", "symbol_of", "variable"]  # fmt: skip
+           "by_word", "environment", "every", "format_named", "inside", "model_fact", "numbers_of",
+           "options", "pruned", "quantized", "read", "sets", "sets_if", "symbol_of", "variable"]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from advisor.readers.flags import Option, options_of
 from advisor.readers.inner_text import InnerText
-from advisor.readers.options import Effect, engine_named_in, read_option
+from advisor.readers.options import Effect, engine_named_in, read_option, tool_named_in
 from advisor.readers.python.expressions import MAX_TEXT
 from advisor.readers.python.syntax import Places
 from advisor.readers.python.values import (
@@ -62,7 +62,7 @@ def commands_of(
                 continue
             said = " ".join(word.text for word in words if word is not None)
             engine = engine_named_in(said) or around
-            if engine is None:
+            if engine is None and tool_named_in(said) is None:
                 continue
             for found in _commands(words, conditions, engine, hangs_on):
                 done.add(id(option.node))
@@ -76,7 +76,7 @@ def shell_commands(
     start = span.end - len(text)
     inner = InnerText(Source(source.path, text), range(start, span.end))
     engine = engine_named_in(text)
-    if engine is not None:
+    if engine is not None or tool_named_in(text) is not None:
         for found in _commands(list(shell_words(inner)), {}, engine, ""):
             yield engine, found
 

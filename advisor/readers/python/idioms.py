@@ -11,7 +11,7 @@ from advisor.readers.options import Setting
 from advisor.readers.python.calls import File, Found
 from advisor.readers.python.marks import BY_HAND
 from advisor.readers.python.seen import Seen
-from advisor.readers.python.survey import Survey
+from advisor.readers.python.survey import Survey, last_word
 from advisor.readers.python.tensors import Scope
 from advisor.readers.python.values import Made, text_of
 from advisor.source import Source
@@ -35,13 +35,16 @@ def idioms(
     if not _works_by_hand(source.text, 0, len(source.text)):
         return
     constants = _constants(tree.body)
-    yield from Scope(tree.body, constants).found()
+    functions = {node.name: _defaults(node) for node in known.functions}
+    passed = _passed(known)
+    yield from Scope(tree.body, constants, functions).found()
     for node in known.functions:
         end = node.end_lineno or node.lineno
         start = source.offset(node.lineno, 1)
         stop = source.offset(end, 1) + len(source.line(end))
         if _works_by_hand(source.text, start, stop):
-            yield from Scope(node.body, {**constants, **_defaults(node)}).found()
+            given = {**constants, **_defaults(node), **passed.get(id(node), {})}
+            yield from Scope(node.body, given, functions).found()
 
 
 def _works_by_hand(text: str, start: int, stop: int) -> bool:
@@ -64,6 +67,37 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.exp
     found = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
     pairs = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     return {**found, **{arg.arg: value for arg, value in pairs if value is not None}}
+
+
+def _passed(known: Survey) -> dict[int, dict[str, ast.expr]]:
+    """By id of a function: constants that the first call of it in the file passes.
+
+    A class is called by its name: what is passed is for `__init__`.
+    """
+    targets: dict[str, tuple[ast.FunctionDef | ast.AsyncFunctionDef, int]] = {
+        node.name: (node, 0) for node in known.functions if node.name != "__init__"
+    }
+    for owner in known.classes:
+        for item in owner.body:
+            if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+                targets[owner.name] = (item, 1)
+    found: dict[int, dict[str, ast.expr]] = {}
+    for call in known.calls:
+        name = last_word(call.func)
+        if name not in targets or id(targets[name][0]) in found:
+            continue
+        node, skipped = targets[name]
+        names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+        if skipped or (names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute)):
+            names = names[1:]
+        pairs = [*zip(names, call.args, strict=False)]
+        pairs += [(word.arg, word.value) for word in call.keywords if word.arg]
+        constant: dict[str, ast.expr] = {
+            name: value for name, value in pairs if isinstance(value, ast.Constant)
+        }
+        if constant:
+            found[id(node)] = constant
+    return found
 
 
 def _students(seen: Seen, file: File) -> Iterator[Found]:

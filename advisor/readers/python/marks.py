@@ -18,7 +18,10 @@ _PARTIAL: Final = re.compile(rb"partial\(\s*(?:\w+\.)*(\w+)")
 _ALIASES: Final = re.compile(rb"^[ \t]*from [^\n]*\b(\w+) as \w", re.MULTILINE)
 _ENGINES: Final = (
     b"vllm", b"sglang", b"trtllm", b"text-generation", b"llama-", b"lmdeploy", b"VLLM_",
-    b"NUM_SHARD", b"OLLAMA_", b"SGLANG_",
+    b"NUM_SHARD", b"OLLAMA_", b"SGLANG_", b"prune_method", b"slicegpt", b"hf_prune", b"_bits ",
+    b"qformat", b"flexgen", b"flex_opt", b"export_llama", b"torchchat", b"checkpoint_path",
+    b"awq.entry", b"auto_round", b"auto-round", b"mlx_lm.", b"litgpt", b"fastchat", b"ktransformers",
+    b"--vram-budget", b"run_inference.py", b"ea-model-path", b"enable_", b"woq_", b"quantize_quark",
 )  # fmt: skip
 _TENSORS: Final = frozenset({b"torch", b"mlx", b"tensorflow", b"jax"})
 _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
@@ -79,6 +82,10 @@ BY_HAND: Final = (
     r"del [^\n]{1,60}(?:layers?|\.h|blocks)\[",
     r"layers?\s=[^\n]*ModuleList\(\w+\)",
     r"layers?\.pop\(",
+    r"\.h\.pop\(",
+    r"\.h\s=\s\w+\s*(?:\n|$)",
+    r"weight(?:\.data)?\s*=[^\n]{0,60}quant",
+    r"(?:p|param)(?:\.data)?\.mul_\([^\n]*(?:mask|[<>])",
     r"cat\(\[[^\n]{1,60}\[:, :, ",
     r"round\(\)[^\n]{0,30}int8",
     r"past_key_values\s*=[^\n]*\[[^\n]*-",
@@ -114,6 +121,11 @@ _COMMANDS: Final = re.compile(
     rb"|sglang\.launch_server|trtllm-(?:serve|build|llmapi)"
     rb"|text-generation-(?:launcher|inference)|llama-(?:server|cli|bench|quantize)"
     rb"|lmdeploy[\"', ]+serve|vllm/vllm-openai|lmsysorg/sglang"
+    rb"|--prune[-_]method|slicegpt\.py|hf_prune\.py|--[wka]_bits|--qformat|flex(?:gen|_opt)[^\n]* -"
+    rb"|export_llama |torchchat[^\n]* -|--(?:draft_)?checkpoint_path|awq\.entry|auto[-_]round[^\n]* -"
+    rb"|mlx_lm\.(?:convert|generate|server|chat)[^\n]* -|litgpt[^\n]* -|fastchat\.serve"
+    rb"|ktransformers|--vram-budget|run_inference\.py|--ea-model-path"
+    rb"|--enable_(?:small_cache|h2o_cache|streaming)|--woq_|quantize_quark"
     rb"|environ[^\n]{0,20}[\"'](?:VLLM|SGLANG|OLLAMA|LMCACHE|TRTLLM)_|[\"']NUM_SHARD"
 )
 

@@ -28,6 +28,7 @@ from advisor.readers.python.seen import Assigned
 from advisor.readers.python.survey import Survey, survey
 from advisor.readers.python.syntax import Parsed, Places
 from advisor.readers.python.values import (
+    Literal,
     Made,
     Mapping,
     Sequence,
@@ -55,8 +56,21 @@ _OF_TRAINING: Final = frozenset(
      "data_parallel", "pipeline_parallel", "no_kv_cache", "offload", "expert_parallel"}
 )  # fmt: skip
 """Kinds that act on a training run when they stand in one."""
-_VISION: Final = frozenset({"torchvision", "timm", "ultralytics", "diffusers"})
-_LANGUAGE: Final = ("transformers", "vllm", "llmcompressor", "optimum", "sglang")
+_VISION: Final = frozenset(
+    {"torchvision", "timm", "ultralytics", "diffusers", "monai", "detectron2", "mmcv", "mmdet",
+     "segmentation_models_pytorch", "torch_geometric", "dgl", "cv2", "skimage", "albumentations"}
+)  # fmt: skip
+_LANGUAGE: Final = frozenset(
+    {"transformers", "vllm", "llmcompressor", "optimum", "sglang", "tensorrt_llm", "auto_gptq",
+     "gptqmodel", "awq", "mlx_lm", "ctranslate2", "exllamav2", "lmdeploy", "llama_cpp", "unsloth",
+     "trl", "ipex_llm", "onnxruntime_genai", "openvino_genai"}
+)  # fmt: skip
+_PICTURES: Final = re.compile(
+    r"(?:^|[/_.-])(?:resnet|mobilenet|yolo|efficientnet|vgg|densenet|squeezenet|unet|inception"
+    r"|convnext|segformer|swin|alexnet|mnist|cifar|detr|vit|deit|dinov2|stable-diffusion|sdxl)"
+    r"(?=[\d/_.v-]|$)",
+    re.IGNORECASE,
+)
 _MARK: Final = "rooflint"
 _NOTHING: Final = ast.Module(body=[], type_ignores=[])
 _ALL: Final = "all"
@@ -83,7 +97,8 @@ class Recognised:
         self.flow = Flow(parsed.tree if follows else _NOTHING, self._known)
         seen = self.flow.seen
         last = frozenset(made.name.rpartition(".")[2] for made, _ in seen.calls)
-        self._file = File(last, seen.names, self._engine())
+        attributes = frozenset(one.name for one in seen.assigned)
+        self._file = File(last, seen.names, self._engine(), attributes)
         self._trains = bool(_TRAINS & last)
         self._roots = {module.partition(".")[0] for module in seen.imports}
         self._convolutions = _guarded_by_convolutions(self._known)
@@ -97,7 +112,7 @@ class Recognised:
 
     def setups(self) -> list[Setup]:
         """One setup for each call, attribute and command that sets something."""
-        if self._roots & _VISION and not self._roots & set(_LANGUAGE):
+        if self._roots & _VISION and not self._roots & _LANGUAGE:
             return []
         found: list[Setup] = []
         by_call: dict[int, list[Setup]] = {}
@@ -154,6 +169,8 @@ class Recognised:
         """Convolutions, and what stands in a branch for them."""
         line = getattr(made.node, "lineno", 0)
         if any(start <= line <= end for start, end in self._convolutions):
+            return True
+        if _is_about_pictures(made):
             return True
         first = made.args[0].node if made.args else None
         if not made.name.startswith(("torch.nn.utils.prune", "torch.prune")) or first is None:
@@ -296,6 +313,11 @@ class Recognised:
             kind = {"variant": "mqa"} if given == 1 else {"variant": "gqa", "kv_heads": given}
             yield Found(Setting("attention", kind), one.node, one.hangs_on)
             return
+        if one.name in {"k_bits", "v_bits"} and isinstance(given := plain(one.value), int):
+            fields = {"kv_cache": f"int{given}"}
+            if 1 <= given <= 8:
+                yield Found(Setting("quantize", fields), one.node, one.hangs_on)
+            return
         if one.name in {"use_cache", "dtype", "torch_dtype", "cache_implementation",
                         "attn_implementation", "_attn_implementation", "prompt_lookup_num_tokens",
                         "num_assistant_tokens", "compile_config",
@@ -345,6 +367,21 @@ class Recognised:
 
 
 _OWNERS: Final = frozenset({"crewai", "openai", "anthropic", "litellm", "langchain_openai"})
+
+
+def _is_about_pictures(made: Made, depth: int = 2) -> bool:
+    """Whether a call names a model of pictures, or takes one that is loaded by name."""
+    for value in (made.receiver, *made.args[:3]):
+        inner = usual(value) if value is not None else None
+        if isinstance(inner, Literal) and isinstance(inner.data, str):
+            if len(inner.data) < _LONG_NAME and _PICTURES.search(inner.data):
+                return True
+        elif isinstance(inner, Made) and depth and _is_about_pictures(inner, depth - 1):
+            return True
+    return False
+
+
+_LONG_NAME: Final = 200
 
 
 def _users(made: Made, by_call: Mapping_[int, list[Setup]], depth: int = 3) -> Iterator[Setup]:

@@ -17,16 +17,27 @@ from advisor.readers.python.calls import Found
 from advisor.readers.python.values import dotted
 
 _WEIGHT: Final = re.compile(r"(?:^|\.)(?:weights?|W|w|kernel)(?:\.data)?(?:$|\[)")
+_PARAMETER: Final = re.compile(r"^(?:p|param|parameter|tensor|t)(?:\.data)?$")
+"""Names under which loops hold the weights of a whole model."""
 _MASK: Final = re.compile(r"mask", re.IGNORECASE)
 _HEAD: Final = re.compile(r"head", re.IGNORECASE)
 _LAYERS: Final = re.compile(r"(?:^|\.)(?:\w*layers?|h|blocks?)$")
 _EXPERTS: Final = re.compile(r"(?:^|\.)experts$")
 _CHOSEN: Final = re.compile(r"mask|prun|thresh|zero|drop|sparse|< |<=|indices|where", re.IGNORECASE)
+_SIMULATES: Final = re.compile(
+    r"^_?(?:fake|pseudo|sim\w*|rtn|dequant\w*|round)?_*(?:de)?quanti[sz]e?(?!r)\w*|fake_quant\w*",
+    re.IGNORECASE,
+)
+_WIDTH: Final = re.compile(r"bit|^q$")
+_WIDEST: Final = 8
 _GATES: Final = re.compile(r"head_?(?:mask|gate)s?", re.IGNORECASE)
 _CACHE: Final = re.compile(r"past|cache|\bk_?v?\b|\bkeys?\b|key_states", re.IGNORECASE)
 _KEPT: Final = re.compile(r"kv|cache|past|^keys?(?:_states?)?$|^values?(?:_states?)?$")
 _CONFIDENCE: Final = re.compile(r"conf|entropy|prob|exit|thresh|saturat", re.IGNORECASE)
 _SVD: Final = frozenset({"svd", "svd_lowrank", "svds"})
+_OF_WEIGHTS: Final = re.compile(
+    r"weight|\bW|\bw\b|\.data\b|param|proj|kernel|\bmat|linear|\blayer|\bfc|delta"
+)
 _HOLDERS: Final = frozenset({"Linear", "Sequential", "LowRankLinear", "SVDLinear", "Parameter"})
 _KEYS: Final = re.compile(r"\b[kv]_proj\b")
 
@@ -45,11 +56,21 @@ Amount = Mapping[str, object]
 class Scope:
     """One function's code on tensors."""
 
-    def __init__(self, body: list[ast.stmt], known: Mapping[str, ast.expr]) -> None:
-        """Gather the nodes of a body; `known` are names whose values are known from outside."""
+    def __init__(
+        self,
+        body: list[ast.stmt],
+        known: Mapping[str, ast.expr],
+        functions: Mapping[str, Mapping[str, ast.expr]],
+    ) -> None:
+        """Gather the nodes of a body.
+
+        `known` are names whose values are known from outside, `functions` the file's own with
+        the defaults of their parameters.
+        """
         self._nodes = list(_nodes(body))
         self._calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._known = dict(known)
+        self._functions = functions
         self._about_heads: set[str] = set()
         self._loops = {
             node.target.id: node.iter
@@ -73,9 +94,7 @@ class Scope:
                 case ast.Assign():
                     yield from self._of_assign(node, node.targets[0], node.value)
                 case ast.AugAssign() if isinstance(node.op, ast.Mult):
-                    if _WEIGHT.search(dotted(node.target)) and (
-                        _mentions_mask(node.value) or _compares(node.value)
-                    ):
+                    if _WEIGHT.search(dotted(node.target)) and _is_mask(node.value):
                         yield from self._masked(node)
                 case ast.Return() if node.value is not None:
                     yield from self._gated(node, node.value)
@@ -100,12 +119,28 @@ class Scope:
             yield _pruned(
                 node, "layers", "removed", self._times(node.args[0] if node.args else None)
             )
-        if owner is None or not _WEIGHT.search(dotted(owner)):
+        if owner is None:
+            return
+        if method == "mul_" and _PARAMETER.match(dotted(owner)) and self._holds_weights(owner):
+            if any(map(_is_mask, node.args[:1])):
+                yield from self._masked(node)
+            return
+        if not _WEIGHT.search(dotted(owner)):
             return
         if method == "zero_" or (method == "fill_" and node.args and _is_zero(node.args[0])):
             yield from self._zeroed(node, owner)
-        elif method in {"mul_", "masked_fill_"} and any(map(_mentions_mask, node.args[:1])):
+        elif method in {"mul_", "masked_fill_"} and any(map(_is_mask, node.args[:1])):
             yield from self._masked(node)
+
+    def _holds_weights(self, node: ast.expr) -> bool:
+        """Whether a name runs through the parameters of a model."""
+        name = dotted(node).partition(".")[0]
+        return any(
+            isinstance(item, ast.For)
+            and name in {part.id for part in ast.walk(item.target) if isinstance(part, ast.Name)}
+            and "parameters" in ast.unparse(item.iter)
+            for item in self._nodes
+        )
 
     def _zeroed(self, node: ast.AST, target: ast.expr) -> Iterator[Found]:
         """A slice of a weight set to zero: heads by its bounds, single weights by a mask."""
@@ -113,6 +148,9 @@ class Scope:
             return
         index = ast.unparse(target.slice)
         names = {item.id for item in ast.walk(target.slice) if isinstance(item, ast.Name)}
+        parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        if any(isinstance(part, ast.Constant) and type(part.value) is int for part in parts):
+            return  # one row or column: a padding, or the start of an initialisation
         whole = isinstance(target.slice, ast.Tuple)
         if _HEAD.search(index) or names & self._about_heads:
             yield _pruned(node, "heads", "masked")
@@ -159,6 +197,24 @@ class Scope:
         wide = not any("int8" in ast.unparse(arg) for call in calls_in(value) for arg in call.args)
         fields = {"weights": form} | ({"packed": False} if wide else {})
         yield Found(Setting("quantize", fields), node)
+
+    def _simulated(self, node: ast.AST, call: ast.Call) -> Iterator[Found]:
+        """`m.weight.data = pseudo_quantize_tensor(m.weight.data, n_bit=4)`: rounded, and wide."""
+        given = [word.value for word in call.keywords if _WIDTH.search(word.arg or "")]
+        bits = next((n for item in [*given, *call.args[1:]] if (n := self._whole(item))), None)
+        if bits is None:
+            bits = self._width_of(call)
+        form = "auto" if bits is None else f"int{bits}"
+        if bits is None or 1 <= bits <= _WIDEST:
+            yield Found(Setting("quantize", {"weights": form, "packed": False}), node)
+
+    def _width_of(self, call: ast.Call) -> int | None:
+        """The width by default of a function of the file."""
+        spec = self._functions.get(method_of(call))
+        for name, value in spec.items() if spec is not None else ():
+            if _WIDTH.search(name) and (bits := self._whole(value)):
+                return bits
+        return None
 
     def _packed(self, node: ast.AST, value: ast.expr) -> Iterator[Found]:
         """A weight rounded and kept as int8: as many bytes as it is read in, by a kernel."""
@@ -213,6 +269,8 @@ class Scope:
                 yield from self._masked(node)
         elif isinstance(inner, ast.Call) and method_of(inner) == "masked_fill":
             yield from self._masked(node)
+        elif isinstance(inner, ast.Call) and _SIMULATES.search(method_of(inner)):
+            yield from self._simulated(node, inner)
         elif _KEYS.search(dotted(node.targets[0])) and any(
             method_of(call) == "mean" for call in self._calls
         ):
@@ -234,7 +292,7 @@ class Scope:
         if isinstance(value, ast.Name) and isinstance(self._known.get(value.id), ast.ListComp):
             value = self._known[value.id]
         if isinstance(value, ast.Name) and self._is_filled(value.id, path):
-            yield _pruned(node, pattern, "removed")
+            yield _pruned(node, pattern, "removed", self._filled_by(value.id))
         elif isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
             if path.search(dotted(_inside_list(value.value))):
                 yield _pruned(node, pattern, "removed", self._sliced(value.slice))
@@ -262,6 +320,19 @@ class Scope:
             )
             for call in self._calls
         )
+
+    def _filled_by(self, name: str) -> Amount:
+        """What a loop that fills a list leaves out, by the test before it appends."""
+        for node in self._nodes:
+            if isinstance(node, ast.If) and any(
+                method_of(call) == "append"
+                and isinstance(call.func, ast.Attribute)
+                and dotted(call.func.value) == name
+                for item in node.body
+                for call in calls_in(item)
+            ):
+                return self._left_by(node.test)
+        return {}
 
     def _is_one_of(self, name: str, path: re.Pattern[str]) -> bool:
         """Whether a name runs through layers in a loop that tests something first."""
@@ -306,7 +377,10 @@ class Scope:
             return {"kept": kept} if kept and not source.ifs else {}
         if not source.ifs or not any(path.search(part) for part in parts):
             return None
-        test = source.ifs[0]
+        return self._left_by(source.ifs[0])
+
+    def _left_by(self, test: ast.expr) -> Amount:
+        """What a test on a layer's number leaves: every n-th, or those of a list."""
         left = test.left if isinstance(test, ast.Compare) else None
         if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod):
             step = self._whole(left.right)
@@ -373,7 +447,10 @@ class Scope:
 
     def _low_rank(self) -> Iterator[Found]:
         """SVD, cut at a rank: two thin factors kept apart, or multiplied back."""
-        svd = next((call for call in self._calls if method_of(call) in _SVD), None)
+        svd = next(
+            (call for call in self._calls if method_of(call) in _SVD and self._is_of_weights(call)),
+            None,
+        )
         cut = any(
             isinstance(node, ast.Slice) and node.lower is None and node.upper is not None
             for node in self._nodes
@@ -387,6 +464,24 @@ class Scope:
             fields["storage"] = "multiplied"
         yield Found(Setting("low_rank", fields), svd if fields["storage"] == "factored" else
                     product or svd)  # fmt: skip
+
+    def _is_of_weights(self, svd: ast.Call) -> bool:
+        """Whether a decomposition is of a weight: by its name, or as nothing says otherwise."""
+        held = svd.func.value if isinstance(svd.func, ast.Attribute) else None
+        if held is not None and dotted(held).rpartition(".")[2] not in {"linalg", "torch", "np"}:
+            text = ast.unparse(held) if not svd.args else ast.unparse(svd.args[0])
+        else:
+            text = ast.unparse(svd.args[0]) if svd.args else ""
+        for _ in range(3):
+            if _OF_WEIGHTS.search(text):
+                return True
+            known = self._known.get(text)
+            if known is None:
+                break
+            text = ast.unparse(known)
+        return any(
+            _WEIGHT.search(dotted(node)) for node in self._nodes if isinstance(node, ast.Attribute)
+        )
 
     def _rank(self, svd: ast.Call) -> object:
         given = [word.value for word in svd.keywords if word.arg in {"q", "k"}]
@@ -503,6 +598,10 @@ def _mentions_mask(node: ast.AST) -> bool:
 def _compares(node: ast.AST) -> bool:
     """Whether a factor is a comparison with a threshold: zeros and ones."""
     return any(isinstance(item, ast.Compare) for item in ast.walk(node))
+
+
+def _is_mask(node: ast.AST) -> bool:
+    return _mentions_mask(node) or _compares(node)
 
 
 def _is_zero(node: ast.expr) -> bool:

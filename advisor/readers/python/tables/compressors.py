@@ -90,9 +90,13 @@ def _mtp(call: Call) -> Iterator[Found]:
                 "num_moe_experts": "experts", "mamba_num_heads": "heads"}  # fmt: skip
     named: dict[str, Found] = {}
     if isinstance(export, Mapping):
-        for key, (place, _) in export.entries.items():
+        for key, (place, value) in export.entries.items():
             if key in patterns:
-                fields = {"pattern": patterns[key], "storage": "removed", "sparsity": "unknown"}
+                fields: dict[str, object] = {
+                    "pattern": patterns[key], "storage": "removed", "sparsity": "unknown",
+                }  # fmt: skip
+                if key == "num_layers" and isinstance(count := plain(value), int):
+                    fields = {"pattern": "layers", "storage": "removed", "kept": count}
                 found = Found(Setting("prune", fields), place, call.hangs_on, call=call.made)
                 named.setdefault(patterns[key], found)
     yield from named.values()

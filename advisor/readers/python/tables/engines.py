@@ -117,7 +117,8 @@ def _with_engine(name: str, rule: Rule) -> Rule:
 
 
 _VLLM: Final = _with_engine(
-    "vllm", options("vllm", "model", within=("engine_kwargs", "vllm_kwargs"))
+    "vllm",
+    options("vllm", "model", within=("engine_kwargs", "vllm_kwargs", "model_loading_config")),
 )
 _SGLANG: Final = _with_engine("sglang", options("sglang", "model_path"))
 _TRT: Final = _with_engine("tensorrt-llm", options("tensorrt_llm", "model"))

@@ -123,6 +123,21 @@ def _nemo_quantization(call: Call) -> Iterator[Found]:
         yield call.found(Setting("quantize", {"kv_cache": "fp8"}), "enable_kv_cache")
 
 
+def _exported(call: Call) -> Iterator[Found]:
+    """NeMo's exporter to an engine: how it is split, its batch, 8-bit weights and cache."""
+    for names, kind in ((("tensor_parallelism_size", "tensor_parallel_size"), "tensor_parallel"),
+                        (("pipeline_parallelism_size",), "pipeline_parallel")):  # fmt: skip
+        size = whole_of(call.plain(*names))
+        if size is not None and size > 1:
+            yield call.found(Setting(kind, {"size": size}), *names)
+    number = whole_of(call.plain("max_batch_size"))
+    if number is not None and number > 1:
+        yield call.found(Setting("batch", {"batch": number}), "max_batch_size")
+    for name, field in (("fp8_quantized", "weights"), ("fp8_kvcache", "kv_cache")):
+        if call.plain(name) is True:
+            yield call.found(Setting("quantize", {field: "fp8"}), name)
+
+
 _SPECS: Final = (
     (re.compile(r"^OCP_MXFP4|MXFP4"), "mxfp4"), (re.compile(r"^OCP_MXFP8|MXFP8"), "mxfp8"),
     (re.compile(r"^FP8"), "fp8"), (re.compile(r"^U?[Ii]nt4|^UINT4|^INT4"), "int4"),
@@ -260,6 +275,11 @@ CALLS: Final[Rows] = MappingProxyType(
         "nemo:PruningConfig": _nemo_pruning,
         "nemo:QuantizationConfig": _nemo_quantization,
         "nemo:llm.distill": sets("distill", model="unknown"),
+        **{
+            f"{package}:{name}.export": _exported
+            for package in ("nemo", "nemo_export", "nemo_deploy")
+            for name in ("TensorRTLLM", "vLLMExporter")
+        },
         "quark:QuantizationConfig": _quark,
         "bitblas:MatmulConfig": by_word("W_dtype"),
         "bitblas:Linear": by_word("W_dtype"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from collections.abc import Mapping as Mapping_
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from advisor.readers.python.calls import (
     by_word,
     every,
     format_named,
+    inside,
     model_fact,
     options,
     pruned,
@@ -51,6 +53,10 @@ def _load(call: Call) -> Iterator[Found]:
     owner = call.made.name.split(".")[-2] if "." in call.made.name else ""
     if not any(word in owner for word in _ATTENDING) or "Tokenizer" in owner:
         return
+    if any(word in owner for word in _PICTURES):
+        return
+    if call.plain("use_fp8") is True:
+        yield call.found(Setting("quantize", {"weights": "fp8"}), "use_fp8")
     if call.has("gguf_file"):
         yield from _expanded(call)
         return
@@ -69,6 +75,11 @@ def _load(call: Call) -> Iterator[Found]:
         yield from _ov_config(call, "ov_config")
 
 
+_PICTURES: Final = (
+    "ImageClassification", "ObjectDetection", "Segmentation", "DepthEstimation",
+    "VideoClassification", "KeypointDetection", "MaskGeneration",
+)  # fmt: skip
+"""What models of pictures alone end in."""
 _OWN_WIDTHS: Final = frozenset({"ipex_llm", "bigdl", "intel_extension_for_transformers"})
 
 
@@ -93,11 +104,27 @@ def _half(call: Call) -> Iterator[Found]:
     made = call.made.receiver
     inner = usual(made) if made is not None else None
     loaded = isinstance(inner, Made) and inner.name.endswith("from_pretrained")
-    if not isinstance(inner, Made) or not loaded or "Model" not in inner.name:
+    if not isinstance(inner, Made) or not loaded or "For" not in inner.name:
         return
-    if not {"torch_dtype", "dtype", "quantization_config"} & set(inner.keywords):
+    stated = Call(inner, "", call.file).plain("torch_dtype", "dtype")
+    wide = stated is ABSENT or str(stated).rpartition(".")[2] in {"float32", "float"}
+    if wide and "quantization_config" not in inner.keywords:
         yield call.found(Fact("dtype", "fp32"))
         yield call.found(Setting("quantize", {"weights": "fp16"}))
+
+
+def _to(call: Call) -> Iterator[Found]:
+    """`model.to(torch.float16)`, as `half`."""
+    given = call.plain("dtype", position=0)
+    if isinstance(given, str) and given.rpartition(".")[2] in {"float16", "half", "bfloat16"}:
+        yield from _half(call)
+
+
+def _kivi(call: Call) -> Iterator[Found]:
+    """KIVI's models read a cache of 2 or 4 bits by their own kernels."""
+    yield from model_fact("pretrained_model_name_or_path")(call)
+    if "k_bits" not in call.file.attributes:
+        yield call.found(Setting("quantize", {"kv_cache": "int2"}))
 
 
 def _sinks(call: Call) -> Iterator[Found]:
@@ -140,7 +167,10 @@ def _zero_inference(call: Call) -> Iterator[Found]:
     device = away.get("device") if isinstance(away, dict) else None
     if device in {"cpu", "nvme"}:
         fields = {"weights": "unknown", "to": "nvme" if device == "nvme" else "host"}
-        yield call.found(Setting("offload", fields), "config", "config_params")
+        value = call.value("config", "config_params", "config_file_or_dict", position=0)
+        found = call.found(Setting("offload", fields), "config", "config_params")
+        node = inside(value, ("zero_optimization", "offload_param")) if value is not None else None
+        yield found._replace(node=node or found.node)
 
 
 def _ov_config(call: Call, name: str) -> Iterator[Found]:
@@ -188,6 +218,31 @@ def _quant_config_argument(call: Call) -> Iterator[Found]:
         yield from by_bits(4, group=128, symmetric=False)(Call(made, call.hangs_on, call.file))
 
 
+def _hqq(call: Call) -> Iterator[Found]:
+    """HqqConfig: one width, or `dynamic_config` with widths by layer."""
+    table = call.plain("dynamic_config")
+    entries = table.values() if isinstance(table, dict) else ()
+    stated = [one.get("nbits") for one in entries if isinstance(one, dict)]
+    listed = [bits for one in stated if (bits := whole_of(one))]
+    widths = set(listed)
+    if len(widths) > 1:
+        fields = {"weights": MIXED, "mean_bits": sum(listed) / len(listed)}
+        yield call.found(Setting("quantize", fields), "dynamic_config")
+        return
+    if widths:
+        bits = widths.pop()
+        form = f"int{bits}" if 1 <= bits <= 8 else AUTO
+        yield call.found(Setting("quantize", {"weights": form}), "dynamic_config")
+        return
+    yield from by_bits(4, group=64, symmetric=False)(call)
+
+
+def _mxfp4(call: Call) -> Iterator[Found]:
+    """Mxfp4Config: packed, unless it is expanded when it is loaded."""
+    if call.plain("dequantize") is not True:
+        yield call.found(Setting("quantize", {"weights": "mxfp4"}))
+
+
 def _torchao_config(call: Call) -> Iterator[Found]:
     """TorchAoConfig("int4_weight_only", group_size=128), or a config object with its own row."""
     given = call.plain("quant_type", position=0)
@@ -210,7 +265,20 @@ def _device_map(call: Call) -> Iterator[Found]:
     yield from options("transformers")(call)
 
 
+_NOT_TEXT: Final = re.compile(
+    r"(?:image-(?!text-to-text)|object|video|depth|mask-gen|keypoint|audio-|text-to-(?:image|audio)"
+    r"|zero-shot-(?:image|object|audio))"
+)
+
+
+def _is_of_pictures(call: Call) -> bool:
+    task = call.plain("task", position=0)
+    return isinstance(task, str) and _NOT_TEXT.match(task) is not None
+
+
 def _pipeline(call: Call) -> Iterator[Found]:
+    if _is_of_pictures(call):
+        return
     yield from options("transformers", "task", "model", within=("model_kwargs",))(call)
     yield from _batch(call)
 
@@ -228,6 +296,9 @@ def _batch(call: Call) -> Iterator[Found]:
 def _piped(call: Call) -> Iterator[Found]:
     """A pipeline called: `pipe(prompts, batch_size=16)`."""
     maker = symbol_of(call.made.receiver) if call.made.receiver is not None else ""
+    made = usual(call.made.receiver or call.made)
+    if isinstance(made, Made) and _is_of_pictures(Call(made, "", call.file)):
+        return
     if maker.endswith((".pipeline", "TextGenerationPipeline")):
         yield from _batch(call)
         yield from options("transformers")(call)
@@ -343,7 +414,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "transformers:GPTQConfig": by_bits(4, group=128, symmetric=False, position=0),
         "transformers:AwqConfig": _awq_config,
         "transformers:AWQConfig": _awq_config,
-        "transformers:HqqConfig": by_bits(4, group=64, symmetric=False),
+        "transformers:HqqConfig": _hqq,
         "transformers:QuantoConfig": _quanto,
         "transformers:EetqConfig": quantized("int8"),
         "transformers:FbgemmFp8Config": quantized("fp8-channel"),
@@ -355,7 +426,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "transformers:SpQRConfig": by_bits(3),
         "transformers:BitNetQuantConfig": quantized("ternary"),
         "transformers:BitNetConfig": quantized("ternary"),
-        "transformers:Mxfp4Config": quantized("mxfp4"),
+        "transformers:Mxfp4Config": _mxfp4,
         "transformers:FPQuantConfig": quantized("mxfp4"),
         "transformers:AutoRoundConfig": by_bits(4),
         "transformers:QuarkConfig": quantized(AUTO),
@@ -367,6 +438,10 @@ CALLS: Final[Rows] = MappingProxyType(
         "intel_extension_for_transformers:from_pretrained": _load,
         "unsloth:from_pretrained": every(_bits_and_bytes, model_fact("model_name")),
         ".half": _half,
+        ".bfloat16": _half,
+        ".to": _to,
+        "*:LlamaForCausalLM_KIVI.from_pretrained": _kivi,
+        "*:MistralForCausalLM_KIVI.from_pretrained": _kivi,
         "transformers:prune_linear_layer": pruned("heads", storage="removed"),
         "lightning:BitsandbytesPrecision": _bits_and_bytes_mode,
         "intel_extension_for_pytorch:get_weight_only_quant_qconfig_mapping": by_word(

@@ -37,12 +37,27 @@ def _compress_weights(call: Call) -> Iterator[Found]:
         "int8" if mode is ABSENT else AUTO
     )
     group = whole_of(call.plain("group_size"))
+    ratio = call.plain("ratio", position=2)
+    if form == "int4" and isinstance(ratio, float) and 0 < ratio < 1:
+        fields = {"weights": MIXED, "mean_bits": _mean_bits(ratio)}
+        yield call.found(Setting("quantize", fields), "ratio")
+        return
     if form == "int4" and group:
         form = integer_format(4, group, symmetric=False)
     yield call.found(Setting("quantize", {"weights": form}), "mode")
 
 
+def _mean_bits(ratio: float) -> float:
+    """Bits per weight of a share in 4 bits, the rest in 8."""
+    return round(4.0 * ratio + 8.0 * (1.0 - ratio), 3)
+
+
 def _ov_quantization(call: Call) -> Iterator[Found]:
+    ratio = call.plain("ratio")
+    if whole_of(call.plain("bits")) == 4 and isinstance(ratio, float) and 0 < ratio < 1:
+        fields = {"weights": MIXED, "mean_bits": _mean_bits(ratio)}
+        yield call.found(Setting("quantize", fields), "ratio")
+        return
     yield from by_bits(8, group=128, symmetric=False, words=("quant_method",))(call)
 
 
@@ -226,6 +241,8 @@ def _level(call: Call) -> Iterator[Found]:
 
 def _max_batch(call: Call) -> Iterator[Found]:
     number = whole_of(call.plain("max_batch_size"))
+    if number is None and call.has("generation_config"):  # transformers' continuous batching
+        yield call.found(Setting("batch", {"batch": "unknown"}))
     if number is not None and number > 1:
         yield call.found(Setting("batch", {"batch": number}), "max_batch_size")
 
