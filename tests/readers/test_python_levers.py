@@ -197,7 +197,20 @@ def test_knows_a_library_by_its_import(imports: str) -> None:
 
 
 def test_does_not_know_the_same_name_of_another_library() -> None:
-    assert kinds('from other import LLM\nLLM("m", kv_cache_dtype="fp8")\n') == set()
+    assert kinds('from other import LLM\nLLM("m", quantization="fp8")\n') == set()
+
+
+@pytest.mark.parametrize("library", ["other", "a_wrapper.engines"])
+def test_knows_arguments_that_nothing_else_has(library: str) -> None:
+    text = (
+        f'from {library} import Server\nServer("m", tensor_parallel_size=4, load_in_4bit=False)\n'
+    )
+    assert kinds(text) == {"tensor_parallel"}
+
+
+def test_leaves_clients_alone_whatever_they_pass_on() -> None:
+    text = 'from crewai import LLM\nLLM("m", kv_cache_dtype="fp8", tensor_parallel_size=4)\n'
+    assert kinds(text) == set()
 
 
 def conditions(text: str) -> list[str]:

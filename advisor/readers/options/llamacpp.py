@@ -25,6 +25,7 @@ from advisor.readers.options.meanings import (
     graphs,
     kv,
     limit,
+    mean_bits,
     model,
     nested,
     nothing,
@@ -223,6 +224,7 @@ EXLLAMA: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
         ("model-name", "model-dir-name"): model,
         ("cache-mode",): _cache_mode,
+        ("b",): mean_bits,
         ("tensor-parallel",): _all_devices,
         ("max-batch-size",): batch,
         ("max-seq-len",): limit,

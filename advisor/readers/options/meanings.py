@@ -105,6 +105,16 @@ def weights(value: Value) -> tuple[Effect, ...]:
     return (Setting("quantize", {"weights": known}),)
 
 
+def mean_bits(value: Value) -> tuple[Effect, ...]:
+    """Bits per weight on average, as converters of EXL2 and EXL3 take them."""
+    try:
+        bits = float(str(value))
+    except ValueError:
+        return NOTHING
+    # More than a weight has are other numbers.
+    return (Setting("quantize", {"weights": f"{bits:g}bpw"}),) if 1 <= bits <= 8 else NOTHING
+
+
 def weights_as(form: str) -> Meaning:
     """A switch for one weight format."""
     return switch("quantize", {"weights": form})

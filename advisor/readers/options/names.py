@@ -56,6 +56,7 @@ _WEIGHTS: Final = tuple(
         (r"quip(?:-?sharp|#)?", "quip"),
         (r"bitnet(?:[-_.]?b?1[._]58)?|1\.58[-_ ]?bit|ternary", "ternary"),
         (r"q([3-8])f16(?:_\d)?", "bits"),
+        (r"(?:bf16|f16|fp16|f32|fp32)(?:[-_.]\d{5}-of-\d{5})?\.gguf", ""),
         (r"exl[23]", AUTO),
         (r"gguf", AUTO),
         (r"quantized", AUTO),
@@ -85,6 +86,7 @@ def named_precision(name: str) -> Named:
         if match is not None:
             found = _form(form, match)
             if found is not None:
+                found = found or None  # "" says 16 bits
                 break
     kv_cache = "fp8" if _KV.search(tail) else None
     return Named(found, kv_cache, bool(_SPARSE.search(tail)))

@@ -24,6 +24,7 @@ from advisor.readers.options.meanings import (
     batch,
     degree,
     kv,
+    mean_bits,
     model,
     nothing,
     speculation,
@@ -223,11 +224,24 @@ HEADS: Final[Table] = {
 }
 SMALL_CACHE: Final[Table] = {
     **_MODEL,
-    ("enable-small-cache", "enable-h2o-cache", "enable-streaming"): _pruned_cache,
+    # By default a tenth of the heaviest and a tenth of the last tokens stay; 2,004 of a stream.
+    ("enable-small-cache", "enable-h2o-cache"): switch(
+        "prune", {"pattern": "kv_tokens", "sparsity": 0.8}
+    ),
+    ("enable-streaming",): switch("prune", {"pattern": "kv_tokens", "kept": 2004}),
     ("press-name",): _pruned_cache,
     ("heavy-ratio", "recent-ratio", "recent-size", "start-size"): nothing,
 }
 WEIGHT_ONLY: Final[Table] = {**_MODEL, ("woq-bits",): _bits(), ("woq-algo",): nothing}
+EXL2: Final[Table] = {
+    ("b", "bits"): mean_bits,
+    ("hb", "head-bits", "i", "o", "cf"): nothing,
+}
+LIGHTLLM: Final[Table] = {
+    **_MODEL,
+    ("tp",): degree("tensor_parallel"),
+    ("mode",): lambda value: kv()("int8") if "int8kv" in str(value) else weights(value),
+}
 QUARK: Final[Table] = {
     **_MODEL,
     ("quant-scheme",): weights,
@@ -247,7 +261,7 @@ TOOLS: Final[Mapping[str, tuple[str, Table]]] = MappingProxyType(
         "executorch": (r"export_llama|executorch", EXECUTORCH),
         "torchchat": (r"torchchat", TORCHCHAT),
         "gpt-fast": (
-            r"gpt[-_]fast|--(?:draft[-_]checkpoint[-_]path|compile[-_]prefill)|quantize\.py .*--mode",
+            r"gpt[-_]fast|--(?:draft[-_]checkpoint|compile[-_]prefill)|quantize\.py .*--mode\b",
             GPT_FAST,
         ),
         "awq": (r"awq\.entry|--run[-_]awq|--load[-_]awq", AWQ),
@@ -262,6 +276,8 @@ TOOLS: Final[Mapping[str, tuple[str, Table]]] = MappingProxyType(
             r"--enable[-_](?:small[-_]cache|h2o[-_]cache|streaming)|--press[-_]name", SMALL_CACHE,
         ),
         "weight-only": (r"--woq[-_](?:algo|bits)", WEIGHT_ONLY),
+        "exl2": (r"convert\.py .*-cf\b|exllamav[23]/convert", EXL2),
+        "lightllm": (r"lightllm\.server", LIGHTLLM),
         "quark": (r"quantize_quark|--quant[-_]scheme w_", QUARK),
     }
 )  # fmt: skip

@@ -207,6 +207,14 @@ def _profiled_ngram(value: Value) -> tuple[Effect, ...]:
     return (Setting("speculate", {"method": "ngram"}, starts=False),) if number else NOTHING
 
 
+def _fewer_layers(value: Value) -> tuple[Effect, ...]:
+    """The first layers of a checkpoint, by a config that counts fewer."""
+    number = whole_of(value)
+    if number is None or number < 1:
+        return NOTHING
+    return (Setting("prune", {"pattern": "layers", "storage": "removed", "kept": number}),)
+
+
 OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
     {
         ("model", "model-tag", "model-source"): model,
@@ -261,7 +269,8 @@ OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("disable-log-requests", "disable-log-stats", "uvicorn-log-level"): nothing,
         ("enable-lora", "max-loras", "max-lora-rank", "lora-modules"): nothing,
         ("distributed-executor-backend", "block-size", "no-enable-log-requests"): nothing,
-        ("num-gpu-blocks-override", "hf-overrides", "limit-mm-per-prompt"): nothing,
+        ("hf-overrides",): nested({"num_hidden_layers": _fewer_layers}),
+        ("num-gpu-blocks-override", "limit-mm-per-prompt"): nothing,
     }
 )
 """Options by their spellings; an option that moves nothing is named so that no other is guessed."""

@@ -421,6 +421,30 @@ def numbers_of(value: Value | None) -> list[float]:
     ]
 
 
-__all__ = ["ABSENT", "AUTO", "MIXED", "Call", "Fact", "File", "Found", "Rows", "Rule", "by_bits",
-           "by_word", "environment", "every", "format_named", "inside", "model_fact", "numbers_of",
-           "options", "pruned", "quantized", "read", "sets", "sets_if", "symbol_of", "variable"]  # fmt: skip
+__all__ = [
+    "ABSENT",
+    "AUTO",
+    "MIXED",
+    "Call",
+    "Fact",
+    "File",
+    "Found",
+    "Rows",
+    "Rule",
+    "by_bits",
+    "by_word",
+    "environment",
+    "every",
+    "format_named",
+    "inside",
+    "model_fact",
+    "numbers_of",
+    "options",
+    "pruned",
+    "quantized",
+    "read",
+    "sets",
+    "sets_if",
+    "symbol_of",
+    "variable",
+]

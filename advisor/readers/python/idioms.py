@@ -10,10 +10,12 @@ from typing import Final
 from advisor.readers.options import Setting
 from advisor.readers.python.calls import File, Found
 from advisor.readers.python.marks import BY_HAND
+from advisor.readers.python.scope import Scope
 from advisor.readers.python.seen import Seen
 from advisor.readers.python.survey import Survey, last_word
-from advisor.readers.python.tensors import Scope
-from advisor.readers.python.values import Made, text_of
+from advisor.readers.python.tensors import found_in
+from advisor.readers.python.values import Made, text_of, usual
+from advisor.readers.python.zeroed import defaults_of
 from advisor.source import Source
 
 _BY_HAND: Final = tuple(re.compile(pattern) for pattern in BY_HAND)
@@ -30,21 +32,22 @@ def idioms(
 ) -> Iterator[Found]:
     """What a file sets up without a library's help."""
     yield from _students(seen, file)
+    yield from _taught(seen, frozenset(node.name for node in known.classes))
     yield from _drafts(seen, file)
     yield from _loops(known)
     if not _works_by_hand(source.text, 0, len(source.text)):
         return
     constants = _constants(tree.body)
-    functions = {node.name: _defaults(node) for node in known.functions}
+    functions = {node.name: node for node in known.functions}
     passed = _passed(known)
-    yield from Scope(tree.body, constants, functions).found()
+    yield from found_in(Scope(tree.body, constants, functions))
     for node in known.functions:
         end = node.end_lineno or node.lineno
         start = source.offset(node.lineno, 1)
         stop = source.offset(end, 1) + len(source.line(end))
         if _works_by_hand(source.text, start, stop):
-            given = {**constants, **_defaults(node), **passed.get(id(node), {})}
-            yield from Scope(node.body, given, functions).found()
+            given = {**constants, **defaults_of(node), **passed.get(id(node), {})}
+            yield from found_in(Scope(node.body, given, functions))
 
 
 def _works_by_hand(text: str, start: int, stop: int) -> bool:
@@ -58,15 +61,6 @@ def _constants(body: list[ast.stmt]) -> dict[str, ast.expr]:
         for node in body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-
-
-def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
-    """Parameters and their defaults."""
-    spec = node.args
-    names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
-    found = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
-    pairs = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-    return {**found, **{arg.arg: value for arg, value in pairs if value is not None}}
 
 
 def _passed(known: Survey) -> dict[int, dict[str, ast.expr]]:
@@ -114,6 +108,25 @@ def _students(seen: Seen, file: File) -> Iterator[Found]:
     named = next((value for key, (_, value) in student.keywords.items() if "model" in key), first)
     model = text_of(named) if named is not None else None
     yield Found(Setting("distill", {"model": model or "unknown"}), student.node, call=student)
+
+
+_TRAINERS: Final = re.compile(r"(?:Trainer|Distill\w*)$")
+
+
+def _taught(seen: Seen, own: frozenset[str]) -> Iterator[Found]:
+    """A trainer of the file's own that takes a teacher beside its model."""
+    for made, hangs_on in seen.calls:
+        last = made.name.rpartition(".")[2]
+        teacher = next((name for name in ("teacher_model", "teacher") if name in made.keywords), "")
+        if teacher and last in own and _TRAINERS.search(last):
+            value = made.keywords.get("model", made.keywords.get("student_model"))
+            student = usual(value[1]) if value is not None else None
+            name = ""
+            if isinstance(student, Made) and student.args:
+                name = text_of(student.args[0]) or ""
+            yield Found(
+                Setting("distill", {"model": name or "unknown"}), made.node, hangs_on, call=made
+            )
 
 
 def _drafts(seen: Seen, file: File) -> Iterator[Found]:

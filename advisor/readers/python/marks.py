@@ -20,8 +20,9 @@ _ENGINES: Final = (
     b"vllm", b"sglang", b"trtllm", b"text-generation", b"llama-", b"lmdeploy", b"VLLM_",
     b"NUM_SHARD", b"OLLAMA_", b"SGLANG_", b"prune_method", b"slicegpt", b"hf_prune", b"_bits ",
     b"qformat", b"flexgen", b"flex_opt", b"export_llama", b"torchchat", b"checkpoint_path",
-    b"awq.entry", b"auto_round", b"auto-round", b"mlx_lm.", b"litgpt", b"fastchat", b"ktransformers",
-    b"--vram-budget", b"run_inference.py", b"ea-model-path", b"enable_", b"woq_", b"quantize_quark",
+    b"awq.entry", b"auto_round", b"auto-round", b"mlx_lm.", b"litgpt", b"fastchat",
+    b"ktransformers", b"--vram-budget", b"run_inference.py", b"ea-model-path", b"enable_",
+    b"woq_", b"quantize_quark",
 )  # fmt: skip
 _TENSORS: Final = frozenset({b"torch", b"mlx", b"tensorflow", b"jax"})
 _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
@@ -63,36 +64,47 @@ _BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
     }
 )
 """Last words of rows that many calls share, and what must stand in the file too."""
+_PARTS: Final = (
+    r"\s=\s[^=]{0,160}?"
+    r"(?:\[[^\n\]]{0,30}:|\bif\b|\bnew|\[\w+\]\)? for\b|\[\w+\]\s+for\b|ModuleList\(\w+\))"
+)
+"""What follows a list of layers that is made anew, though the lines are broken."""
 BY_HAND: Final = (
     # Each begins with a literal, which is what makes a search fast.
     r"weight(?:\.data)?(?:\.(?:mul_|masked_fill_)\(|\s*\*=)",
     r"weight(?:\.data)?\[[^\n]{1,80}\](?:\.data)?(?:\.zero_\(|\.fill_\(0|\s*=\s*0)",
-    r"weight(?:\.data)?\s*=[^\n]{0,60}(?:mask|where|index_select|round\()",
-    r"weight(?:\.data)?\s*=[^\n]{0,60}weight(?:\.data)?\[",
+    r"weight(?:\.data)?\s*=[^=]{0,120}?(?:mask|where|index_select|round\(|quant|prune|sparsif)",
+    r"weight(?:\.data)?\s*=[^=]{0,80}?weight(?:\.data)?\[",
+    r"weight(?:\.data)?\s*=[^=]{0,80}?[<>]",
     r"W\[[^\n]{1,40}\]\s*=\s*0",
     r"w\[[^\n]{1,40}\]\s*=\s*0",
+    r"\.data\s*=[^=]{0,80}?(?:mask|where\(|[<>])",
+    r"\.data\s*\*=",
+    r"\]\s*=\s*\w+ \* (?:\w*mask|\([^\n]{0,60}[<>])",
+    r"p(?:aram)?(?:\.data)?\.mul_\([^\n]*(?:mask|[<>])",
+    r"scatter_\([^\n=]{1,40}, 0(?:\.0)?\)",
     r"\* \w*mask\[[^\n]{1,40}None",
+    r"\* self\.\w*(?:head|gate)",
     r"head_mask\[[^\n]{1,40}\]\s*=\s*0",
     r"svd(?:_lowrank|s)?\(",
-    r"layers?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
-    r"\.h\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
-    r"blocks?\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
-    r"experts\s=[^\n]*(?:\[[^\n]{0,20}:|\bif\b|\bnew)",
+    r"layers?" + _PARTS,
+    r"\.h" + _PARTS,
+    r"blocks?" + _PARTS,
+    r"experts" + _PARTS,
     r"experts\s=[^\n]*experts\[",
+    r"layers\s=\s(?!layers|self|config|None|num_|args)\w+\s*(?:\n|$)",
+    r"\.h\s=\s\w+\s*(?:\n|$)",
+    r"setattr\([^\n]{1,60}[\"'](?:layers?|h|blocks?)[\"']",
     r"del [^\n]{1,60}(?:layers?|\.h|blocks)\[",
-    r"layers?\s=[^\n]*ModuleList\(\w+\)",
     r"layers?\.pop\(",
     r"\.h\.pop\(",
-    r"\.h\s=\s\w+\s*(?:\n|$)",
-    r"weight(?:\.data)?\s*=[^\n]{0,60}quant",
-    r"(?:p|param)(?:\.data)?\.mul_\([^\n]*(?:mask|[<>])",
     r"cat\(\[[^\n]{1,60}\[:, :, ",
-    r"round\(\)[^\n]{0,30}int8",
+    r"\[\.\.\., -\w+:, :\]",
+    r"round\(\)[^\n]{0,60}int8",
     r"past_key_values\s*=[^\n]*\[[^\n]*-",
     r"k_proj\.weight",
     r"register_buffer\([^\n]*round\(",
-    r"confidence\w*\s*[<>]",
-    r"conf\s*[<>]",
+    r"conf(?:idence)?\w*(?:\.\w+\(\))?\s*[<>]",
     r"> (?:self\.)?\w*thresh",
     r"< (?:self\.)?\w*thresh",
     r"entropy\w*\s*[<>]",
@@ -112,6 +124,12 @@ _BY_NAME: Final = tuple(
         rb"config\.use_cache\s*=\s*False",
         rb"sliding_window\s*=\s*\d",
         rb"num_hidden_layers\s*=\s*\d",
+        rb"(?:tensor|model|inference)_\w*(?:size|degree|shards)\s*=\s*(?:[2-9]|1\d)",
+        rb"pipeline_\w*(?:size|degree)\s*=\s*(?:[2-9]|1\d)",
+        rb"load_in_[48]bit\s*=\s*True",
+        rb"kv_cache_dtype\s*=\s*[\"'](?:fp|int|u)",
+        rb"enable_(?:prefix_caching|chunked_prefill|expert_parallel)\s*=\s*True",
+        rb"teacher(?:_model)?\s*=",
     )
 )
 """What is loaded or set under names that say what it is for."""
@@ -122,9 +140,9 @@ _COMMANDS: Final = re.compile(
     rb"|text-generation-(?:launcher|inference)|llama-(?:server|cli|bench|quantize)"
     rb"|lmdeploy[\"', ]+serve|vllm/vllm-openai|lmsysorg/sglang"
     rb"|--prune[-_]method|slicegpt\.py|hf_prune\.py|--[wka]_bits|--qformat|flex(?:gen|_opt)[^\n]* -"
-    rb"|export_llama |torchchat[^\n]* -|--(?:draft_)?checkpoint_path|awq\.entry|auto[-_]round[^\n]* -"
-    rb"|mlx_lm\.(?:convert|generate|server|chat)[^\n]* -|litgpt[^\n]* -|fastchat\.serve"
-    rb"|ktransformers|--vram-budget|run_inference\.py|--ea-model-path"
+    rb"|export_llama |torchchat[^\n]* -|--(?:draft_)?checkpoint_path|awq\.entry"
+    rb"|auto[-_]round[^\n]* -|mlx_lm\.(?:convert|generate|server|chat)[^\n]* -|litgpt[^\n]* -"
+    rb"|fastchat\.serve|ktransformers|--vram-budget|run_inference\.py|--ea-model-path"
     rb"|--enable_(?:small_cache|h2o_cache|streaming)|--woq_|quantize_quark"
     rb"|environ[^\n]{0,20}[\"'](?:VLLM|SGLANG|OLLAMA|LMCACHE|TRTLLM)_|[\"']NUM_SHARD"
 )

@@ -27,6 +27,8 @@ from advisor.readers.python.nodes import Nodes
 from advisor.readers.python.seen import Assigned
 from advisor.readers.python.survey import Survey, survey
 from advisor.readers.python.syntax import Parsed, Places
+from advisor.readers.python.tables.huggingface import OF_PICTURES
+from advisor.readers.python.telling import by_argument
 from advisor.readers.python.values import (
     Literal,
     Made,
@@ -102,6 +104,7 @@ class Recognised:
         self._trains = bool(_TRAINS & last)
         self._roots = {module.partition(".")[0] for module in seen.imports}
         self._convolutions = _guarded_by_convolutions(self._known)
+        self._own = {node.name for node in (*self._known.functions, *self._known.classes)}
         self._done: set[int] = set()
         self._tree, self._shell = parsed.tree, parsed.shell
 
@@ -162,8 +165,15 @@ class Recognised:
             found.append(self._of_command(engine, commands))
         if rule is None:
             found += self._of_group(self._environment(made, hangs_on))
+            if made.name.partition(".")[0] not in _OWNERS and not self._is_own(made):
+                found += self._of_group(by_argument(made, hangs_on))
         found += self._of_group(_masked_heads(made, hangs_on))
         return found
+
+    def _is_own(self, made: Made) -> bool:
+        """Whether a function or class of the file itself is called, which is read where it acts."""
+        last = made.name.rpartition(".")[2]
+        return made.name.startswith("?.") or last in self._own or last in _DECLARES
 
     def _is_trap(self, made: Made) -> bool:
         """Convolutions, and what stands in a branch for them."""
@@ -366,11 +376,35 @@ class Recognised:
         return setup
 
 
-_OWNERS: Final = frozenset({"crewai", "openai", "anthropic", "litellm", "langchain_openai"})
+_DECLARES: Final = frozenset(
+    {"add_argument", "field", "Field", "dict", "Namespace", "SimpleNamespace", "update", "replace",
+     "set_defaults", "setdefault", "option", "Option", "info", "print", "format"}
+)  # fmt: skip
+"""Calls whose arguments only declare or pass on."""
+_OWNERS: Final = frozenset(
+    {
+        "crewai",
+        "openai",
+        "anthropic",
+        "litellm",
+        "langchain_openai",
+        "mistralai",
+        "groq",
+        "together",
+        "cohere",
+    }
+)
 
 
 def _is_about_pictures(made: Made, depth: int = 2) -> bool:
-    """Whether a call names a model of pictures, or takes one that is loaded by name."""
+    """Whether a call names a model of pictures, or takes one that is loaded by name.
+
+    A config object is about what all that take it are about.
+    """
+    if any(word in made.name for word in OF_PICTURES):
+        return True
+    if depth and made.used_by and all(_is_about_pictures(user, 0) for user in made.used_by):
+        return True
     for value in (made.receiver, *made.args[:3]):
         inner = usual(value) if value is not None else None
         if isinstance(inner, Literal) and isinstance(inner.data, str):

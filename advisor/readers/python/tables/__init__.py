@@ -22,6 +22,7 @@ MODULES: Final = (
     "engines",
     "pruners",
     "frameworks",
+    "devices",
 )
 
 

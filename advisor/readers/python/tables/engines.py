@@ -57,6 +57,8 @@ def _trt_cache(call: Call) -> Iterator[Found]:
 
 
 def _draft(call: Call) -> Iterator[Found]:
+    if call.plain("use_ngram_draft") is True:
+        yield call.found(Setting("speculate", {"method": "ngram"}), "use_ngram_draft")
     if call.has("draft_model"):
         number = whole_of(call.plain("num_draft_tokens"))
         fields = {"draft_tokens": number} if number else {}
@@ -84,6 +86,17 @@ def _batched(call: Call) -> Iterator[Found]:
     number = whole_of(call.plain("max_batch_size"))
     if number != 1:
         yield call.found(Setting("batch", {"batch": number or "unknown"}), "max_batch_size")
+
+
+def _split_and_batch(call: Call) -> Iterator[Found]:
+    """Builders that take the size of a group and of a batch."""
+    names = ("model_parallel_size", "tp_size", "world_size")
+    size = whole_of(call.plain(*names))
+    if size is not None and size > 1:
+        yield call.found(Setting("tensor_parallel", {"size": size}), *names)
+    number = whole_of(call.plain("max_batch_size"))
+    if number is not None and number > 1 and not call.made.name.startswith("tensorrt"):
+        yield call.found(Setting("batch", {"batch": number}), "max_batch_size")
 
 
 def _expert_parallel(call: Call) -> Iterator[Found]:
@@ -222,6 +235,15 @@ CALLS: Final[Rows] = MappingProxyType(
         "ray:serve.batch": _batched,
         "bentoml:api": _batched,
         "litserve:LitServer": _batched,
+        "pytriton:ModelConfig": _batched,
+        "modal:batched": _batched,
+        "*:append_worker": _batched,
+        "langchain_community:CTransformers": every(_LLAMA, model_fact("model_file", position=None)),
+        "langchain:CTransformers": every(_LLAMA, model_fact("model_file", position=None)),
+        "langchain_community:ExLlamaV2": model_fact("model_path"),
+        "llama:Llama.build": _split_and_batch,
+        "deepspeed:tp_model_init": _split_and_batch,
+        "tensorrt_llm:auto_deploy.LLM": every(_TRT, _split_and_batch),
         "deepspeed:MoE": _expert_parallel,
         "petals:AutoDistributedModelForCausalLM.from_pretrained": sets(
             "pipeline_parallel", size="unknown"

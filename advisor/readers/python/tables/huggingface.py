@@ -48,12 +48,28 @@ def _bits_and_bytes(call: Call) -> Iterator[Found]:
             return
 
 
+def _unsloth(call: Call) -> Iterator[Found]:
+    """`FastLanguageModel.from_pretrained` loads in 4 bits where nothing else is said."""
+    others = ("load_in_8bit", "load_in_16bit", "full_finetuning", "load_in_fp8", "dtype")
+    if call.plain("load_in_4bit") is ABSENT and not call.has(*others):
+        yield call.found(Setting("quantize", {"weights": "nf4"}))
+        return
+    yield from _bits_and_bytes(call)
+
+
 def _load(call: Call) -> Iterator[Found]:
     """`X.from_pretrained`: only of models; tokenizers and configs have names too."""
     owner = call.made.name.split(".")[-2] if "." in call.made.name else ""
+    if owner.endswith("Config"):
+        layers = call.plain("num_hidden_layers", "n_layer", "num_layers")
+        if isinstance(layers, int) and layers > 0:
+            kept = {"pattern": "layers", "storage": "removed", "kept": layers}
+            yield call.found(Setting("prune", kept), "num_hidden_layers", "n_layer", "num_layers")
+        yield from model_fact("pretrained_model_name_or_path")(call)
+        return
     if not any(word in owner for word in _ATTENDING) or "Tokenizer" in owner:
         return
-    if any(word in owner for word in _PICTURES):
+    if any(word in owner for word in OF_PICTURES):
         return
     if call.plain("use_fp8") is True:
         yield call.found(Setting("quantize", {"weights": "fp8"}), "use_fp8")
@@ -75,7 +91,7 @@ def _load(call: Call) -> Iterator[Found]:
         yield from _ov_config(call, "ov_config")
 
 
-_PICTURES: Final = (
+OF_PICTURES: Final = (
     "ImageClassification", "ObjectDetection", "Segmentation", "DepthEstimation",
     "VideoClassification", "KeypointDetection", "MaskGeneration",
 )  # fmt: skip
@@ -436,7 +452,8 @@ CALLS: Final[Rows] = MappingProxyType(
         "ipex_llm:from_pretrained": _load,
         "bigdl:from_pretrained": _load,
         "intel_extension_for_transformers:from_pretrained": _load,
-        "unsloth:from_pretrained": every(_bits_and_bytes, model_fact("model_name")),
+        "unsloth:from_pretrained": every(_unsloth, model_fact("model_name")),
+        "transformers:SinqConfig": by_bits(4, group=64),
         ".half": _half,
         ".bfloat16": _half,
         ".to": _to,
@@ -517,6 +534,11 @@ CALLS: Final[Rows] = MappingProxyType(
         "bitsandbytes:Linear4bit": quantized("nf4"),
         "bitsandbytes:LinearNF4": quantized("nf4"),
         "bitsandbytes:LinearFP4": quantized("nf4"),
+        "bitsandbytes:Params4bit": quantized("nf4"),
+        "bitsandbytes:Int8Params": quantized("int8-bnb"),
+        "bitsandbytes:quantize_4bit": quantized("nf4"),
+        "bitsandbytes:quantize_nf4": quantized("nf4"),
+        "bitsandbytes:quantize_fp4": quantized("nf4"),
         # AutoAWQ, AutoGPTQ, GPTQModel, HQQ, AutoRound, quanto, EETQ, AQLM
         "awq:AutoAWQForCausalLM.from_quantized": _awq_load,
         "awq:AutoAWQForCausalLM.from_pretrained": model_fact("model_path"),
@@ -550,4 +572,4 @@ CALLS: Final[Rows] = MappingProxyType(
 )
 """Rows."""
 
-__all__ = ["CALLS", "sets_if"]
+__all__ = ["CALLS", "OF_PICTURES", "sets_if"]

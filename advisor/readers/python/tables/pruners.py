@@ -133,7 +133,9 @@ def _loaded(value: Value) -> str:
 _PRESSES: Final = (
     "ExpectedAttentionPress", "KnormPress", "SnapKVPress", "StreamingLLMPress", "TOVAPress",
     "RandomPress", "ObservedAttentionPress", "PyramidKVPress", "FinchPress", "KeyDiffPress",
-    "LagKVPress", "CURPress", "QFilterPress", "KVzipPress", "ThinKPress", "SimLayerKVPress",
+    "LagKVPress", "CURPress", "CriticalKVPress", "NonCausalAttnPress", "LeverageScorePress",
+    "CompactorPress", "DecodingPress", "ChunkKVPress", "DMSPress", "FastKVzipPress",
+    "KVComposePress", "QFilterPress", "KVzipPress", "ThinKPress", "SimLayerKVPress",
 )  # fmt: skip
 
 CALLS: Final[Rows] = MappingProxyType(
@@ -178,11 +180,24 @@ CALLS: Final[Rows] = MappingProxyType(
         "*:prune_magnitude": _of_numbers,
         "*:prune_sparsegpt": _of_numbers,
         "*:prune_ablate": _of_numbers,
-        "*:convert_kvcache_llama_heavy_recent": pruned("kv_tokens", storage=None),
-        "*:convert_kvcache_opt_heavy_recent": pruned("kv_tokens", storage=None),
+        "*:prune_flap": pruned("channels", storage="removed"),
+        "*:prune_wanda_sp": pruned("channels", storage="removed"),
+        "*:prune_magnitude_sp": pruned("channels", storage="removed"),
+        **{
+            f"{package}:{name}": sets("prune", pattern="kv_tokens", kept=2048)  # their default
+            for package in ("snapkv", "pyramidkv", "adakv", "headkv")
+            for name in ("replace_llama", "replace_mistral", "replace_mixtral",
+                         "replace_llama_adaptive", "replace_mistral_adaptive")
+        },
+        "*:convert_kvcache_llama_heavy_recent": sets("prune", pattern="kv_tokens"),
+        "*:convert_kvcache_opt_heavy_recent": sets("prune", pattern="kv_tokens"),
         "deepsparse:TextGeneration": _deepsparse,
         "deepsparse:Pipeline.create": _deepsparse,
-        "*:H2OCache": pruned("kv_tokens", storage=None),
+        **{
+            f"*:{name}": sets("prune", pattern="kv_tokens")
+            for name in ("H2OCache", "H2OKVCache", "H2OKVCache_LayerWise", "HHCache",
+                         "enable_duo_attention_eval", "enable_llama_pos_shift_attention")
+        },
         "*:StreamingLLMCache": pruned("kv_tokens", storage=None),
         "*:LayerSkip": sets("early_exit", mean_depth="unknown"),
     }

@@ -23,6 +23,7 @@ from advisor.readers.python.calls import (
     options,
     pruned,
     quantized,
+    read,
     sets,
 )
 from advisor.readers.python.values import Made, Mapping, Sequence, Value, plain, usual
@@ -68,6 +69,15 @@ def _ov_pipeline(call: Call) -> Iterator[Found]:
             yield call.found(Setting("speculate", {}), "draft_model")
     if call.plain("prompt_lookup") is True:
         yield call.found(Setting("speculate", {"method": "ngram"}), "prompt_lookup")
+
+
+def _compiled(call: Call) -> Iterator[Found]:
+    """`core.compile_model(model, "CPU", {"KV_CACHE_PRECISION": "u8"})`."""
+    for value in (*call.made.args, *(value for _, value in call.made.keywords.values())):
+        inner = usual(value)
+        for key, (place, item) in inner.entries.items() if isinstance(inner, Mapping) else ():
+            if key.upper().endswith("KV_CACHE_PRECISION"):
+                yield from read("openvino", "kv_cache_precision", place, item, call.hangs_on)
 
 
 # ONNX Runtime
@@ -205,7 +215,9 @@ def _mlx_generate(call: Call) -> Iterator[Found]:
     if bits is not ABSENT and bits is not None:
         number = whole_of(bits)
         fields = {"kv_cache": f"int{number}" if number else AUTO}
-        yield call.found(Setting("quantize", fields), "kv_bits")
+        start = whole_of(call.plain("quantized_kv_start"))
+        late = f"a context of more than {start} tokens" if start else ""
+        yield call.found(Setting("quantize", fields), "kv_bits", condition=late)
     if call.has("draft_model"):
         yield call.found(Setting("speculate", {}), "draft_model")
     if call.has("max_kv_size"):
@@ -294,7 +306,13 @@ CALLS: Final[Rows] = MappingProxyType(
         "nncf:quantize": _INT8,
         "openvino_genai:LLMPipeline": _ov_pipeline,
         "openvino_genai:SchedulerConfig": options("vllm"),
+        "openvino_genai:CacheEvictionConfig": sets("prune", pattern="kv_tokens"),
+        ".compile_model": _compiled,
+        ".set_property": _compiled,
         "olive:run": _olive,
+        "olive:quantize": by_word("precision", default="int8"),
+        "olive:auto_opt": by_word("precision"),
+        "olive:optimize": by_word("precision"),
         "olive:workflows.run": _olive,
         "coremltools:OpPalettizerConfig": by_bits(8, group=None),
         "coremltools:OpLinearQuantizerConfig": by_word("dtype", default="int8"),
@@ -305,6 +323,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "mii:pipeline": options("deepspeed", "model"),
         "mii:serve": options("deepspeed", "model"),
         "flexgen:Policy": _policy,
+        "flexllmgen:Policy": _policy,
         "ctranslate2:Generator": options("ctranslate2"),
         "faster_whisper:WhisperModel": options("ctranslate2"),
         "ctranslate2:Translator": options("ctranslate2"),
@@ -313,6 +332,8 @@ CALLS: Final[Rows] = MappingProxyType(
         "ctranslate2:TransformersConverter.convert": by_word("quantization"),
         "mlx_lm:load": model_fact("path_or_hf_repo"),
         "mlx_lm:convert": _mlx_convert,
+        "mlx_vlm:convert": _mlx_convert,
+        "mlx_lm:quantize_model": by_bits(4, group=64, symmetric=False),
         "mlx_lm:generate": _mlx_generate,
         "mlx_lm:stream_generate": _mlx_generate,
         "mlx_vlm:load": model_fact("path_or_hf_repo"),

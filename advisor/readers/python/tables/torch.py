@@ -18,8 +18,8 @@ from advisor.readers.python.calls import (
     every,
     numbers_of,
     pruned,
-    quantized,
     sets,
+    sets_if,
 )
 
 _CONVERTS: Final = frozenset({"convert", "convert_fx", "convert_pt2e", "convert_to_reference_fx"})
@@ -34,8 +34,12 @@ def _dynamic(call: Call) -> Iterator[Found]:
     yield call.found(Setting("quantize", {"weights": form}), "dtype")
 
 
+_NO_COMPILER: Final = frozenset({"eager", "aot_eager", "aot_eager_decomp_partition"})
+"""Back ends that run what they trace as it is."""
+
+
 def _compile(call: Call) -> Iterator[Found]:
-    if call.plain("disable") is True:
+    if call.plain("disable") is True or call.plain("backend") in _NO_COMPILER:
         return
     mode = call.plain("mode")
     fields = {"mode": mode} if isinstance(mode, str) else {}
@@ -131,6 +135,18 @@ def _converted(call: Call) -> Iterator[Found]:
     yield call.found(Setting("quantize", {"weights": "int8"}))
 
 
+def _eight_bits(call: Call) -> Iterator[Found]:
+    """`fp8_autocast`: weights stay wide and are cast at every call."""
+    if call.plain("enabled", position=0) is not False:
+        yield call.found(Setting("quantize", {"weights": "fp8", "packed": False}))
+
+
+def _sharded(call: Call) -> Iterator[Found]:
+    """`distribute_tensor(weight, mesh, [Shard(0)])`."""
+    if _is_weight(call):
+        yield from _parallelized(call)
+
+
 def _half(call: Call) -> Iterator[Found]:
     """`torch.set_default_dtype` and the like say a format, no lever."""
     del call
@@ -216,7 +232,33 @@ CALLS: Final[Rows] = MappingProxyType(
         "flash_attn:flash_attn_with_kvcache": sets("attention_kernel", name="flash decoding"),
         "flash_attn:flash_attn_varlen_func": sets("attention_kernel", name="flash attention 2"),
         "xformers:memory_efficient_attention": sets("attention_kernel", name="xformers"),
-        "transformer_engine:fp8_autocast": quantized("fp8", packed=False),
+        "transformer_engine:fp8_autocast": _eight_bits,
+        "transformer_engine:autocast": _eight_bits,
+        "transformer_engine:fp8_model_init": sets_if(
+            "enabled", "quantize", default=True, weights="fp8"
+        ),
+        "torch:SaliencyPruner": pruned("channels", storage="removed"),
+        "torch:FPGMPruner": pruned("channels", storage="removed"),
+        "torch:WandaSparsifier": pruned("unstructured"),
+        "torch:distribute_tensor": _sharded,
+        "flash_attn_interface:flash_attn_func": sets("attention_kernel", name="flash attention 3"),
+        "flash_attn_interface:flash_attn_with_kvcache": sets(
+            "attention_kernel", name="flash attention 3"
+        ),
+        "flash_attn:flash_attn_qkvpacked_func": sets("attention_kernel", name="flash attention 2"),
+        "sageattention:sageattn": sets("attention_kernel", name="SageAttention"),
+        "xformers:fmha.memory_efficient_attention_forward": sets(
+            "attention_kernel", name="xformers"
+        ),
+        **{
+            f"flashinfer:{name}": sets("attention_kernel", name="FlashInfer")
+            for name in (
+                "BatchDecodeWithPagedKVCacheWrapper",
+                "BatchPrefillWithPagedKVCacheWrapper",
+                "single_decode_with_kv_cache",
+                "single_prefill_with_kv_cache",
+            )
+        },
         "tensor_parallel:tensor_parallel": every(sets("tensor_parallel", size="all")),
         "tensor_parallel:TensorParallel": sets("tensor_parallel", size="all"),
         "tensor_parallel:TensorParallelPreTrainedModel": sets("tensor_parallel", size="all"),

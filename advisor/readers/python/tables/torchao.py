@@ -18,6 +18,7 @@ from advisor.readers.python.calls import (
     Rule,
     by_bits,
     by_word,
+    every,
     format_named,
     pruned,
     quantized,
@@ -144,7 +145,9 @@ CALLS: Final[Rows] = MappingProxyType(
             "Int8DynamicActivationInt8WeightConfig": _INT8,
             "Int8StaticActivationInt8WeightConfig": _INT8,
             "int8_dynamic_activation_int8_weight": _INT8,
-            "int8_dynamic_activation_int8_semi_sparse_weight": _INT8,
+            "int8_dynamic_activation_int8_semi_sparse_weight": every(
+                _INT8, pruned("2:4", storage="2:4-packed")
+            ),
             "Int8DynamicActivationInt4WeightConfig": _MOBILE_INT4,
             "Int8DynamicActivationIntxWeightConfig": _by_dtype,
             "int8_dynamic_activation_int4_weight": _MOBILE_INT4,
@@ -156,7 +159,9 @@ CALLS: Final[Rows] = MappingProxyType(
             "float8_dynamic_activation_float8_weight": _FP8,
             "Float8StaticActivationFloat8WeightConfig": _FP8,
             "float8_static_activation_float8_weight": _FP8,
-            "Float8DynamicActivationFloat8SemiSparseWeightConfig": _FP8,
+            "Float8DynamicActivationFloat8SemiSparseWeightConfig": every(
+                _FP8, pruned("2:4", storage="2:4-packed")
+            ),
             "Float8DynamicActivationInt4WeightConfig": _config("int4", group=128),
             "NVFP4WeightOnlyConfig": _fixed("nvfp4"),
             "NVFP4DynamicActivationNVFP4WeightConfig": _fixed("nvfp4"),
@@ -194,6 +199,7 @@ CALLS: Final[Rows] = MappingProxyType(
             "block_sparse_weight": pruned("block", storage="bsr"),
             "BlockSparseWeightConfig": pruned("block", storage="bsr"),
             "WandaSparsifier": pruned("unstructured", "sparsity_level", position=0),
+            "SmoothQuantConfig": _INT8,
             "HQQConfig": by_bits(4, group=64),
             "CodebookWeightOnlyConfig": by_word("dtype", position=0, default="int4"),
         }.items()

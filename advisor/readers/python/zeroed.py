@@ -1,0 +1,194 @@
+"""Weights set to zero or rounded by hand: the shape stays, and so do the bytes that are read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from advisor.readers.options import Setting
+from advisor.readers.python.calls import Found
+from advisor.readers.python.scope import (
+    HEAD,
+    Scope,
+    calls_in,
+    is_zero,
+    method_of,
+    names_in,
+    pruned,
+    unwrapped,
+)
+from advisor.readers.python.values import dotted
+
+_CHOSEN: Final = re.compile(r"mask|prun|thresh|zero|drop|sparse|< |<=|indices|where", re.IGNORECASE)
+_SIMULATES: Final = re.compile(
+    r"^_?(?:fake|pseudo|sim\w*|rtn|dequant\w*|round)?_*(?:de)?quanti[sz]e?(?!r)\w*|fake_quant\w*",
+    re.IGNORECASE,
+)
+_PRUNES: Final = re.compile(r"prune|sparsif|zero_out|threshold", re.IGNORECASE)
+_STRUCTURE: Final = re.compile(r"channel|row|col|struct|head|layer|neuron", re.IGNORECASE)
+_WIDTH: Final = re.compile(r"bit|^q$")
+_WIDEST: Final = 8
+_GATE: Final = re.compile(r"mask|gate", re.IGNORECASE)
+_KEPT: Final = re.compile(
+    r"kv|cache|past|^(?:new_)?keys?(?:_states?)?$|^(?:new_)?values?(?:_states?)?$"
+)
+
+_GRIDS: Final[Mapping[tuple[int | None, ...], str]] = MappingProxyType(
+    {
+        (-128, 127): "int8", (-127, 127): "int8", (0, 255): "int8",
+        (-8, 7): "int4", (-7, 7): "int4", (0, 15): "int4", (-4, 3): "int3", (0, 7): "int3",
+        (-2, 1): "int2", (0, 3): "int2", (-1, 1): "ternary",
+    }
+)  # fmt: skip
+"""Ends of integer grids and what they are."""
+
+
+def masked(scope: Scope, node: ast.AST, *sources: ast.AST) -> Iterator[Found]:
+    """Single weights set to zero, at a statement; `sources` say which."""
+    if not scope.packs:
+        pattern = "2:4" if scope.picks_of_four(*sources) else "unstructured"
+        yield pruned(node, pattern, "dense")
+
+
+def zeroed(scope: Scope, node: ast.AST, target: ast.expr) -> Iterator[Found]:
+    """A slice of a weight set to zero: heads by its bounds, single weights by a mask."""
+    if not isinstance(target, ast.Subscript):
+        return
+    index = ast.unparse(target.slice)
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    if any(isinstance(part, ast.Constant) and type(part.value) is int for part in parts):
+        return  # one row or column: a padding, or the start of an initialisation
+    whole = isinstance(target.slice, ast.Tuple)
+    if HEAD.search(index) or names_in(target.slice) & scope.about_heads:
+        yield pruned(node, "heads", "masked")
+    elif whole or isinstance(target.slice, ast.Slice):
+        yield pruned(node, "channels", "masked")
+    elif _chooses(scope, target.slice):
+        yield from masked(scope, node, target.slice)
+
+
+def in_place(scope: Scope, node: ast.Call) -> Iterator[Found]:
+    """Methods that change a weight where it is: `w.mul_(mask)`, `w[mask].zero_()`."""
+    if not isinstance(node.func, ast.Attribute):
+        return
+    method, owner = node.func.attr, node.func.value
+    inside = owner.value if isinstance(owner, ast.Subscript) else owner
+    if not scope.is_weight(inside) and not scope.is_weight(owner):
+        return
+    if method == "zero_" or (method == "fill_" and node.args and is_zero(node.args[0])):
+        yield from zeroed(scope, node, owner)
+    elif method in {"mul_", "masked_fill_"} and any(map(scope.is_mask, node.args[:1])):
+        yield from masked(scope, node, *node.args)
+    elif method in {"scatter_", "index_fill_"} and node.args and is_zero(node.args[-1]):
+        yield from masked(scope, node)
+
+
+def assigned(scope: Scope, node: ast.Assign, value: ast.expr) -> Iterator[Found]:
+    """A weight made anew with zeros in it, or rounded; nothing for other values."""
+    inner = unwrapped(value, "Parameter", "clone")
+    called = method_of(inner) if isinstance(inner, ast.Call) else ""
+    if "round" in {method_of(call) for call in calls_in(value)}:
+        yield from _rounded(scope, node, value)
+    elif isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mult):
+        if scope.is_mask(inner.left) or scope.is_mask(inner.right):
+            yield from masked(scope, node, inner)
+    elif isinstance(inner, ast.Call) and called == "where":
+        if any(is_zero(arg) or "zeros" in ast.unparse(arg) for arg in inner.args[1:]):
+            yield from masked(scope, node, inner)
+    elif isinstance(inner, ast.Call) and called == "masked_fill":
+        yield from masked(scope, node, inner)
+    elif isinstance(inner, ast.Call) and _SIMULATES.search(called):
+        yield from _simulated(scope, node, inner)
+    elif isinstance(inner, ast.Call) and _PRUNES.search(called) and not _STRUCTURE.search(called):
+        yield from masked(scope, node, inner)
+
+
+def gated(scope: Scope, node: ast.AST, value: ast.expr) -> Iterator[Found]:
+    """`out * mask[:, :, None, None]` with a mask that is made for heads."""
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mult):
+        return
+    for side in (value.left, value.right):
+        text = ast.unparse(side)
+        if _GATE.search(text) and (HEAD.search(text) or names_in(side) & scope.about_heads):
+            yield pruned(node, "heads", "masked")
+            return
+
+
+def narrow_cache(node: ast.AST, value: ast.expr) -> Iterator[Found]:
+    """Keys or values rounded to int8 by hand: expanded again before attention reads them."""
+    if _rounds_to_int8(value) and any(
+        _KEPT.search(name) or name in {"k", "v"} for name in names_in(value)
+    ):
+        yield Found(Setting("quantize", {"kv_cache": "int8", "in_kernel": False}), node)
+
+
+def packed(node: ast.AST, value: ast.expr) -> Iterator[Found]:
+    """A weight rounded and kept as int8: as many bytes as it is read in, by a kernel."""
+    if _rounds_to_int8(value):
+        condition = "a kernel that reads int8 weights: expanded first, they are read twice"
+        yield Found(Setting("quantize", {"weights": "int8"}), node, condition)
+
+
+def _rounds_to_int8(value: ast.expr) -> bool:
+    calls = list(calls_in(value))
+    return any(method_of(call) == "round" for call in calls) and any(
+        "int8" in ast.unparse(arg) for call in calls for arg in call.args
+    )
+
+
+def _rounded(scope: Scope, node: ast.AST, value: ast.expr) -> Iterator[Found]:
+    """`w = (w / s).round().clamp(-8, 7) * s`: rounded to a grid, and wide again."""
+    ends = [
+        scope.whole(arg)
+        for call in calls_in(value)
+        if method_of(call) in {"clamp", "clip", "clamp_"}
+        for arg in call.args[-2:]
+    ]
+    form = _GRIDS.get(tuple(ends), "auto")
+    wide = not any("int8" in ast.unparse(arg) for call in calls_in(value) for arg in call.args)
+    yield Found(Setting("quantize", {"weights": form} | ({"packed": False} if wide else {})), node)
+
+
+def _simulated(scope: Scope, node: ast.AST, call: ast.Call) -> Iterator[Found]:
+    """`m.weight.data = pseudo_quantize_tensor(m.weight.data, n_bit=4)`: rounded, and wide."""
+    given = [word.value for word in call.keywords if _WIDTH.search(word.arg or "")]
+    bits = next((n for item in [*given, *call.args[1:]] if (n := scope.whole(item))), None)
+    if bits is None:
+        bits = _usual_width(scope, call)
+    form = "auto" if bits is None else f"int{bits}"
+    if bits is None or 1 <= bits <= _WIDEST:
+        yield Found(Setting("quantize", {"weights": form, "packed": False}), node)
+
+
+def _usual_width(scope: Scope, call: ast.Call) -> int | None:
+    """The width by default of a function of the file."""
+    function = scope.functions.get(method_of(call))
+    for name, value in defaults_of(function).items() if function is not None else ():
+        if _WIDTH.search(name) and (bits := scope.whole(value)):
+            return bits
+    return None
+
+
+def defaults_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """Parameters and their defaults."""
+    spec = node.args
+    names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    found = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
+    pairs = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    return {**found, **{arg.arg: value for arg, value in pairs if value is not None}}
+
+
+def _chooses(scope: Scope, index: ast.expr) -> bool:
+    """Whether an index picks weights one by one: a mask, a comparison; one row is a padding."""
+    if isinstance(index, ast.Compare | ast.UnaryOp | ast.BinOp):
+        return True
+    return scope.is_mask(index) or _CHOSEN.search(ast.unparse(index)) is not None
+
+
+def is_gate(target: ast.expr) -> bool:
+    """Whether an assignment's target is a mask or gate of heads."""
+    path = dotted(target)
+    return HEAD.search(path) is not None and _GATE.search(path) is not None
