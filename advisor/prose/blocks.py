@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from advisor.prose.text import PlainText
 from advisor.source import Span
@@ -50,9 +50,13 @@ class Block:
         return self.body.text
 
 
+INDENTED: Final = "(indented)"
+"""The language of a block that is code by its indentation: nobody says what it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fenced block of another format, to be read by that format's own reader."""
+    """A block of another format, to be read by that format's own reader."""
 
     info: str
     start: int

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from advisor.prose.blocks import Block, BlockKind, Comment, Fence, Page
+from advisor.prose.blocks import INDENTED, Block, BlockKind, Comment, Fence, Page
 from advisor.prose.text import PlainText, plain
 from advisor.source import Span
 
@@ -150,7 +150,11 @@ class _Walk:
 
     def _code(self, token: Token, first: int, stop: int) -> None:
         self.code.append(Span(self._start(first), self._start(stop)))
-        if token.type == "fence" and len(self.fences) < _MOST_FENCES:
+        if len(self.fences) >= _MOST_FENCES:
+            return
+        if token.type == "code_block":
+            self.fences.append(Fence(INDENTED, self._start(first), self._start(stop)))
+        else:
             inner = min(first + 1 + token.content.count("\n"), stop)
             self.fences.append(
                 Fence(token.info.strip(), self._start(first + 1), self._start(inner))

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
 from typing import Final, NamedTuple
 
 _WORD: Final = re.compile(r"\d+:\d+(?!\d)|[^\W_]+(?:['’][^\W_]+)?")
@@ -94,10 +93,14 @@ def compile_terms(terms: Mapping[str, str]) -> Table:
 
 @lru_cache(maxsize=4096)
 def expanded(pattern: str) -> tuple[str, ...]:
-    """Every term that a pattern with alternatives stands for."""
-    parts = _GROUP.split(pattern)
-    choices = [part.split("|") if at % 2 else [part] for at, part in enumerate(parts)]
-    return tuple("".join(chosen) for chosen in product(*choices))
+    """Every term that a pattern with alternatives stands for; groups may stand in groups."""
+    group = _GROUP.search(pattern)
+    if group is None:
+        return (pattern,)
+    before, after = pattern[: group.start()], pattern[group.end() :]
+    return tuple(
+        term for choice in group[1].split("|") for term in expanded(f"{before}{choice}{after}")
+    )
 
 
 def tags_of(text: str, words: Sequence[Word], table: Table) -> list[Tag]:

@@ -29,6 +29,7 @@ _READERS: Final = MappingProxyType(
     }
 )
 """By the language of a fenced block: the module that reads it."""
+_SHELLS: Final = frozenset(("bash", "sh", "shell", "console", "zsh", "shell-session", "terminal"))
 _LONGEST_BLOCK: Final = 100_000
 _KEY: Final = re.compile(r"^\s*[\"'{]*\s*rooflint[\"']?\s*:", re.MULTILINE)
 _NOT_LINE_END: Final = re.compile(r"[^\r\n]")
@@ -74,6 +75,12 @@ def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
     blank = ""
     for fence in page.fences:
         language = fence.info.split()[0].lower().strip("{}.") if fence.info else ""
+        place = Span(fence.start, fence.end)
+        if language in _SHELLS and fence.end - fence.start <= _LONGEST_BLOCK:
+            from advisor.readers.shell import read_commands  # noqa: PLC0415 - few documents
+
+            yield place, Reading(source, tuple(read_commands(source, place)))
+            continue
         module = _READERS.get(language)
         if module is None or fence.end - fence.start > _LONGEST_BLOCK:
             continue
@@ -82,5 +89,4 @@ def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
         inner = Source(source.path, blank[: fence.start] + source.text[fence.start : fence.end])
         reading = import_module(f"advisor.readers.{module}").read(inner, named=False)
         is_ours = _KEY.search(source.text, fence.start, fence.end) is not None
-        place = Span(fence.start, fence.end)
         yield place, reading if is_ours else Reading(source, reading.proposals)

@@ -1,261 +1,370 @@
-"""Levers that a document mentions: what it is about, each with its place.
+"""Levers that a document proposes in words: each with its kind, what is stated of it, its place.
 
-A mention promises nothing and is judged by nobody; an audit lists it, so that a reader sees what
-was understood. What is denied ("no longer supported") or asked is no mention.
+Three ways lead to one: words that name it ("speculative decoding"), a width of something ("KV
+cache in FP8", "4-bit weights"), and an act on a part ("remove the last eight layers", "mask 30% of
+the heads"); besides, settings written in the text are read by the tables of options. A mention
+promises nothing and is judged by nobody; an audit lists it, so that a reader sees what was
+understood.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from advisor.levers import LEVERS, Lever
+from advisor.levers import Lever, lever_class
 from advisor.proposal import ProposedLever
 from advisor.prose.blocks import Block, BlockKind, Page
+from advisor.prose.sentences import Sentence, sentences_of
+from advisor.prose.tagging import Tag, tags_of, words_of
 from advisor.prose.text import plain
+from advisor.readers.inline_settings import settings_of
+from advisor.readers.mention_details import details_of
+from advisor.readers.mention_status import (
+    is_denied,
+    is_other_model,
+    is_rejected,
+    is_taken_back,
+    is_training,
+)
+from advisor.readers.mention_terms import DIRECT, terms
 from advisor.source import Source, Span
 
 _MOST_OF_A_KIND: Final = 8
 _MOST: Final = 200
 _LONGEST: Final = 20_000
+_LONGEST_SENTENCE: Final = 1500
+_COMMENT_LINE: Final = re.compile(
+    r"^[ \t]*(?:#|//|--(?= )|;)[^\n\r]*|^-[^-\n\r][^\n\r]*", re.MULTILINE
+)
+_WORD: Final = re.compile(r"[^\W_]+")
+_REACH: Final = 5
+"""Words between a width and what it is of, or an act and its part."""
+_GENERIC: Final = re.compile(r"prun|spars", re.IGNORECASE)
+_DEFAULT_PARTS: Final = {
+    "heads": "heads", "kv heads": "heads", "layers": "layers", "channels": "channels",
+    "experts": "experts", "cached tokens": "kv_tokens", "weights": "unstructured",
+}  # fmt: skip
+_WEAK: Final = {
+    "speculative": re.compile(
+        r"draft|decod|speculative (?:model|config|tokens|sampling|execution)|token|verif|lookup"
+        r"|medusa|eagle|mtp|--?specul|self.?specul",
+        re.IGNORECASE,
+    ),
+    "tensor parallel": re.compile(
+        r"\bTP\b|tensor|-tp|tp\d|shard|split|gpus?|cards?", re.IGNORECASE
+    ),
+    "batch": re.compile(
+        r"(?<!\w)-np \d|batch|seqs|parallel|slots|requests|sequences", re.IGNORECASE
+    ),
+    "attention": re.compile(
+        r"attention|attn|flash|(?<!\w)-fa\b|fa[23]|sdpa|xformers", re.IGNORECASE
+    ),
+    "low rank": re.compile(r"rank|svd|factor|singular", re.IGNORECASE),
+}
+"""Words that name a lever only beside others."""
+_NOT_A_RANK: Final = re.compile(r"\blora\b|adapters?|ranking|prime factor|scal(?:e|ing) factor",
+                                re.IGNORECASE)  # fmt: skip
+_NO_LAYER: Final = re.compile(r"\b(?:docker|image|container|cach(?:e|ing) layer|abstraction|osi)\b",
+                              re.IGNORECASE)  # fmt: skip
 
 
-class _Form(NamedTuple):
-    """A form of words and the lever that it names."""
+class _Found(NamedTuple):
+    """A lever in the making, and the words that name it."""
 
-    pattern: re.Pattern[str]
     kind: str
-    """Of the proposal dialect."""
-    fields: Callable[[re.Match[str]], dict[str, Any]]
-    hints: tuple[str, ...]
-    """One of these stands in every text that the pattern can match, in lower case."""
-
-
-def _form(words: str, kind: str, **fields: Any) -> _Form:
-    return _Form(_compiled(words), kind, lambda _: fields, _hints(words))
-
-
-def _compiled(words: str) -> re.Pattern[str]:
-    """A pattern whose terms may follow an underscore, as in the names of flags and variables."""
-    opened = re.sub(r"(^|\|)\\b", r"\1(?<![A-Za-z0-9])", words)
-    return re.compile(opened, re.IGNORECASE)
-
-
-def _hints(words: str) -> tuple[str, ...]:
-    """The letters that each alternative of a pattern begins with, or holds where it has groups."""
-    flat = re.sub(r"\(\?:|\\b|[()]", " ", words)
-    found = [re.match(r"[a-z0-9]+", part.strip().lower()) for part in re.split(r"[|]", flat)]
-    known = tuple(dict.fromkeys(match[0] for match in found if match is not None))
-    return known if all(match is not None for match in found) else ("",)
-
-
-def _count(words: str, kind: str, field: str) -> _Form:
-    """A lever whose number stands beside it."""
-
-    def fields(match: re.Match[str]) -> dict[str, Any]:
-        number = next((group for group in match.groups() if group), None)
-        value = _NUMBERS.get((number or "").lower()) or int(number or 0)
-        return {field: value} if value > 0 else {}
-
-    return _Form(_compiled(words), kind, fields, _hints(words))
-
-
-_NUMBERS: Final = {"two": 2, "four": 4, "eight": 8}
-
-_FORMS: Final = (
-    _form(
-        r"\b(?:fp8|int8|int4|q8_0|q4_0|8-bit|4-bit|quanti[sz]ed|e4m3|e5m2)[ -](?:kv|k/v)\b"
-        r"|\bkv(?:[ _-]?cache)?[ _-](?:quanti[sz]|dtype|type)\w*"
-        r"|\bk/v quanti[sz]\w*|\bkivi\b|\bkv[ -]cache (?:in|to) (?:fp8|int8|int4|4|8)",
-        "quantize",
-        kv_cache="fp8",
-    ),
-    _form(r"\b(?:nvfp4|fp4|mxfp4|w4a4)\b", "quantize", weights="nvfp4"),
-    _form(r"\b(?:nf4|load_in_4bit|qlora)\b", "quantize", weights="nf4"),
-    _form(r"\b(?:fp8|float8\w*|mxfp8|w8a8-fp8|fp8_dynamic)\b", "quantize", weights="fp8"),
-    _form(
-        r"\b(?:int8\w*|8[- ]bits?|w8a16|w8a8(?:-int8)?|q8_0|load_in_8bit|llm\.int8)\b",
-        "quantize",
-        weights="int8",
-    ),
-    _form(
-        r"\b(?:int4\w*|4[- ]bits?|w4a16|w4a?fp8|w4a8|awq|gptq|q4_k_m|q4_k|q4_0|4bit|nbits=4)\b",
-        "quantize",
-        weights="int4-g128",
-    ),
-    _form(r"\b(?:int3|3[- ]bits?|q3_k\w*)\b", "quantize", weights="int3"),
-    _form(r"\b(?:int2|2[- ]bits?|q2_k)\b", "quantize", weights="int2"),
-    _form(
-        r"\b(?:mixed[- ]precision (?:quanti\w+|weights)|k_quant\w*)", "quantize", weights="mixed"
-    ),
-    _form(r"\bquanti[sz](?:ation|ing|e|ed)\b", "quantize", weights="auto"),
-    _form(r"\b(?:2:4|2of4|semi-structured|n:m) ?\w*|\bstructured sparsity", "prune", pattern="2:4"),
-    _form(r"\bblock[- ]spars\w+", "prune", pattern="block"),
-    _form(
-        r"\bmask(?:s|ed|ing)? (?:\d+ ?%? (?:of )?)?(?:the )?(?:attention )?heads|\bhead[ _]mask\w*",
-        "prune",
-        pattern="heads",
-        storage="masked",
-    ),
-    _form(
-        r"\b(?:head[ -]prun\w+|prun\w+ (?:\w+ ){0,2}?heads|remov\w+ (?:\w+ ){0,2}?heads)",
-        "prune",
-        pattern="heads",
-        storage="removed",
-    ),
-    _form(
-        r"\b(?:expert[ -](?:prun\w+|drop\w+)|prun\w+ (?:\w+ ){0,2}?experts|reap)\b",
-        "prune",
-        pattern="experts",
-        storage="removed",
-    ),
-    _form(
-        r"\b(?:layer[ -](?:drop\w*|prun\w+|remov\w+)|drop\w* (?:\w+ ){0,2}?layers|depth prun\w+)",
-        "prune",
-        pattern="layers",
-        storage="removed",
-    ),
-    _form(
-        r"\b(?:channel[ -]prun\w+|width prun\w+|structured prun\w+|filter prun\w+)",
-        "prune",
-        pattern="channels",
-        storage="removed",
-    ),
-    _form(
-        r"\b(?:kv[ -](?:cache )?evict\w*|token evict\w*|snapkv|h2o)\b", "prune", pattern="kv_tokens"
-    ),
-    _form(
-        r"\b(?:unstructured|magnitude[- ]prun\w+|prun(?:e|es|ed|ing)|wanda|sparsegpt|sparsity)\b",
-        "prune",
-        pattern="unstructured",
-    ),
-    _form(r"\bearly[ -]exit\w*|\blayerskip\b|\blayer skipping\b", "early_exit"),
-    _form(r"\bdistill\w*|\bstudent model\b", "distill"),
-    _form(
-        r"\b(?:speculative (?:decoding|sampling)|speculat(?:ion|ors?)|draft model|drafter|medusa"
-        r"|eagle(?:-?[23])?|prompt[ _]lookup\w*|n-?gram|multi-token prediction|\bmtp\b|assisted "
-        r"generation)\b",
-        "speculate",
-    ),
-    _form(
-        r"\b(?:flash[- _]?attention\w*|flash[- ]?decoding|flashinfer|fa[23]\b|sdpa|xformers)",
-        "attention_kernel",
-    ),
-    _form(r"\bcuda[- _]graphs?\b", "cuda_graphs"),
-    _form(r"\btorch[._]compile\b", "compile"),
-    _form(r"\bfus(?:e|ed|ing)[ _](?:layers|modules|kernels?)\b|\bmegakernel", "fuse"),
-    _form(
-        r"\b(?:prefix[- ]cach\w+|prompt[- ]cach\w+|radix cache|prefix cache|apc)\b", "prefix_cache"
-    ),
-    _form(r"\bchunked[- ]prefill", "chunked_prefill"),
-    _form(r"\bdisaggregat\w+|\bp/d (?:disagg\w*|separation)", "disaggregate"),
-    _form(r"\b(?:asynchronous|async)[- _]scheduling\b|\bmulti-step scheduling", "host_work"),
-    _form(r"\bexpert[- ]parallel\w*|\bwide[- ]ep\b", "expert_parallel"),
-    _form(r"\bpipeline[- ]parallel\w*", "pipeline_parallel"),
-    _form(r"\bdata[- ]parallel\w*", "data_parallel"),
-    _count(
-        (
-            r"\btensor[- ]parallel\w*(?: over| across| size)?(?: of)? ?(\d{1,2})?|\btp ?= "
-            r"?(\d{1,2})\b|\btp(\d{1,2})\b"
-        ),
-        "tensor_parallel",
-        "size",
-    ),
-    _form(r"\bcontinuous batching|\bin-?flight batching", "continuous_batching"),
-    _count(
-        (
-            r"\b(?:max[ _]batch(?:[ _]size)?|max[-_]num[-_](?:seqs|batched[-_]tokens)|batch "
-            r"size)(?: "
-            r"to| of|=|:)? ?(\d{1,4})?"
-        ),
-        "batch",
-        "batch",
-    ),
-    _form(
-        (
-            r"\b(?:cpu|weight|expert)[- ]offload\w*|\boffload\w* (?:\w+ ){0,3}?(?:weights|layers"
-            r"|experts)"
-        ),
-        "offload",
-        weights="1 GB",
-    ),
-    _form(
-        r"\bkv(?:[- ]cache)?[- ]offload\w*|\boffload\w* (?:\w+ ){0,3}?kv",
-        "offload",
-        kv_cache="1 GB",
-    ),
-    _form(r"\b(?:gqa|grouped[- ]query attention)\b", "attention", variant="gqa"),
-    _form(r"\b(?:mla|latent attention)\b", "attention", variant="mla"),
-    _form(r"\blow[- ]rank (?:factori\w+|decompos\w+|approx\w+)|\bsvd-llm\b", "low_rank"),
-)
-_DENIED: Final = re.compile(
-    r"\b(?:no|not|without|never|isn['’]t|don['’]t|doesn['’]t|disabled?|instead of|non)[ -](?:\w+ "
-    r"){0,2}$"
-    r"|\bno longer\b",
-    re.IGNORECASE,
-)
-_TAKEN_BACK: Final = re.compile(
-    r"^[^.;\n]{0,60}?\b(?:no longer|not supported|unsupported|is disabled|deprecated|was "
-    r"removed)\b",
-    re.IGNORECASE,
-)
+    fields: dict[str, Any]
+    tag: Tag
+    is_act: bool = False
 
 
 def mentions_of(source: Source, page: Page, read: Sequence[Span]) -> tuple[ProposedLever, ...]:
     """Levers that the blocks of a document name, in order; code counts where no reader read it."""
     counts: dict[str, int] = {}
     found: list[ProposedLever] = []
-    code = [
-        Block(
-            BlockKind.PARAGRAPH,
-            plain([(source.text[one.start : one.end], one.start)], markup=False),
-        )
-        for one in page.fences
-        if not any(one.start <= span.start < one.end for span in read)
-    ]
-    for block in (*page.blocks, *code):
-        for proposed in _in_block(block):
+    kinds: set[str] = set()
+    row: tuple[int, tuple[str, ...]] | None = None
+    blocks = [*page.blocks, *_code(source, page, read)]
+    for index, block in enumerate(blocks):
+        here = (block.group, block.cells) if block.kind is BlockKind.CELL else None
+        if here is None or here != row:
+            kinds = set()
+        row = here
+        if len(block.text) > _LONGEST or not _may_name(block.text):
+            continue
+        following = blocks[index + 1] if index + 1 < len(blocks) else None
+        for proposed in _in_block(block, following):
             kind = proposed.lever.machine_kind
+            if kind in kinds:
+                continue
+            kinds.add(kind)
             counts[kind] = counts.get(kind, 0) + 1
             if counts[kind] <= _MOST_OF_A_KIND and len(found) < _MOST:
                 found.append(proposed)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda proposed: proposed.span.start))
 
 
-def _in_block(block: Block) -> Iterator[ProposedLever]:
-    """One lever of each kind; what a more specific form names is not named again."""
-    if len(block.text) > _LONGEST:
-        return
-    taken: list[tuple[int, int]] = []
-    kinds: set[str] = set()
-    lowered = block.text.lower()
-    for form in _FORMS:
-        if not any(hint in lowered for hint in form.hints):
+def _code(source: Source, page: Page, read: Sequence[Span]) -> Iterator[Block]:
+    """Code that no reader read, without the lines that are comments or taken out."""
+    for fence in page.fences:
+        if any(fence.start <= span.start < fence.end for span in read):
             continue
-        for match in form.pattern.finditer(block.text):
-            start, end = match.span()
-            if any(start < stop and begin < end for begin, stop in taken):
-                continue
-            if _DENIED.search(block.text[max(0, start - 40) : start]):
-                continue
-            if _TAKEN_BACK.match(block.text[end : end + 80]):
-                continue
-            lever = _lever(form, match)
-            if lever is None:
-                continue
-            taken.append((start, end))
-            if lever.machine_kind not in kinds:
-                kinds.add(lever.machine_kind)
-                yield ProposedLever(lever, block.body.span(start, end))
+        text = source.text[fence.start : fence.end]
+        kept = _COMMENT_LINE.sub(lambda match: " " * len(match[0]), text)
+        yield Block(BlockKind.PARAGRAPH, plain([(kept, fence.start)], markup=False))
 
 
-def _lever(form: _Form, match: re.Match[str]) -> Lever | None:
-    entry = LEVERS[form.kind]
-    cls = getattr(import_module(f"advisor.levers.{entry.module}"), entry.name)
+@lru_cache(maxsize=1)
+def _first_words() -> frozenset[str]:
+    """Words that begin a term which can name a lever: without one, a block names none."""
+    found = set()
+    for word, node in terms().items():
+        waiting = [node]
+        while waiting:
+            node = waiting.pop()
+            if any(tag.startswith(("direct:", "width:", "act:")) for tag in node.tags):
+                found.add(word)
+                break
+            waiting.extend(node.further.values())
+    return frozenset(found)
+
+
+def _may_name(text: str) -> bool:
+    return not _first_words().isdisjoint(_WORD.findall(text.lower()))
+
+
+def _in_block(block: Block, following: Block | None) -> Iterator[ProposedLever]:
+    sentences = sentences_of(block.text)
+    after = following.text if following is not None else ""
+    settings = list(settings_of(block))
+    tagged = [_tags(block.text, sentence) for sentence in sentences]
+    width = _one_width(block, tagged)
+    rejected: bool | None = None
+    for index, (sentence, tags) in enumerate(zip(sentences, tagged, strict=True)):
+        inside = [one for one in settings if sentence.start <= one.start < sentence.end]
+        candidates = [
+            found for found in _candidates(block, sentence, tags)
+            if not any(one.start <= found.tag.start < one.end for one in settings)
+        ]  # fmt: skip
+        if not candidates and not inside:
+            continue
+        if rejected is None:
+            rejected = is_rejected(block, following)
+        if rejected:
+            return
+        if is_taken_back(block.text, sentences, index, after) or is_other_model(block, sentence):
+            continue
+        for setting in inside:
+            if not is_denied(block.text, sentence, setting.start, setting.end):
+                yield from (
+                    proposed for proposed in setting.levers
+                    if not is_training(proposed.lever.kind, block, sentence)
+                )  # fmt: skip
+        about = _about(tags, tagged)
+        for found in candidates:
+            if found.fields.get("weights") == "auto":
+                if width is None or block.kind is BlockKind.CELL:
+                    continue
+                found.fields["weights"] = width
+            start, end = found.tag.start, found.tag.end
+            if is_denied(block.text, sentence, start, end, act=found.is_act):
+                continue
+            if not is_training(found.kind, block, sentence):
+                yield from _proposed(found, block, sentence, about)
+
+
+def _one_width(block: Block, tagged: Sequence[Sequence[Tag]]) -> str | None:
+    """The width that "quantized" means in a block: of the lead-in or heading; None beside others.
+
+    "auto" where nothing around it says one.
+    """
+    if any(_is_width(tag) for tags in tagged for tag in tags):
+        return None
+    for label in (block.lead_in, *reversed(block.headings)):
+        widths = _label_widths(label)
+        if len(widths) == 1:
+            return next(iter(widths))
+    return "auto"
+
+
+def _is_width(tag: Tag) -> bool:
+    return tag.name.startswith("width:") and tag.name not in {"width:auto", "width:mixed"}
+
+
+@lru_cache(maxsize=512)
+def _label_widths(label: str) -> frozenset[str]:
+    """The widths that a heading or lead-in names."""
+    if len(label) > _LONGEST_SENTENCE:
+        return frozenset()
+    tags = tags_of(label, words_of(label), terms())
+    return frozenset(tag.name.removeprefix("width:") for tag in tags if _is_width(tag))
+
+
+def _tags(text: str, sentence: Sentence) -> list[Tag]:
+    if len(sentence.text) > _LONGEST_SENTENCE:
+        return []
+    return tags_of(text, sentence.words, terms())
+
+
+def _about(tags: Sequence[Tag], tagged: Sequence[Sequence[Tag]]) -> set[str]:
+    """Names of the words of storage in a sentence, else in its block; some hold at home only."""
+    own = {tag.name.removeprefix("stored:") for tag in tags if tag.name.startswith("stored:")}
+    about = {f"{name} here" for name in own} | own
+    if own.isdisjoint({"dense", "sparse"}):
+        others = {tag.name for one in tagged for tag in one}
+        about |= {name for name in ("dense", "sparse") if f"stored:{name}" in others}
+        if {"dense", "sparse"} <= about:
+            about.discard("sparse")
+    return about
+
+
+def _candidates(block: Block, sentence: Sentence, tags: Sequence[Tag]) -> Iterator[_Found]:
+    """What a sentence names, in the order of precedence: acts on parts, names, widths."""
+    acted = list(_acts(block, sentence, tags))
+    taken = {tag.first for found in acted for tag in tags
+             if found.tag.first <= tag.first < found.tag.last}  # fmt: skip
+    patterned = any(tag.name in {"direct:2:4", "direct:blocks", "direct:activation sparsity",
+                                 "direct:layers", "direct:heads", "direct:channels",
+                                 "direct:experts"} for tag in tags)  # fmt: skip
+    yield from acted
+    for tag in tags:
+        group, _, name = tag.name.partition(":")
+        words = block.text[tag.start : tag.end]
+        if group == "direct" and tag.first not in taken:
+            if name in _WEAK and not _WEAK[name].search(sentence.text):
+                continue
+            if name == "low rank" and _NOT_A_RANK.search(sentence.text):
+                continue
+            generic = name == "unstructured" and _GENERIC.match(words) is not None
+            if generic and (acted or patterned):
+                continue
+            kind, fields = DIRECT[name][0]
+            yield _Found(kind, dict(fields), tag)
+        elif name == "mixed" and any(_is_width(other) for other in tags):
+            continue
+        elif group == "width" and not _is_part_of_number(block.text, tag):
+            yield from _width(block, sentence, tags, tag, name)
+
+
+def _is_part_of_number(text: str, tag: Tag) -> bool:
+    """Whether "5 bits" is the end of "4.5 bits"."""
+    return text[max(0, tag.start - 1) : tag.start] in {".", ","} and tag.start > 1 and (
+        text[tag.start - 2].isdigit()
+    )  # fmt: skip
+
+
+def _acts(block: Block, sentence: Sentence, tags: Sequence[Tag]) -> Iterator[_Found]:
+    """Parts that are zeroed, or taken out."""
+    acts = [tag for tag in tags if tag.name.startswith("act:") and tag.name != "act:keep"]
+    parts = [tag for tag in tags if tag.name.startswith("part:")]
+    for act in acts:
+        near = [part for part in parts if _gap(act, part) <= _REACH]
+        near = [part for part in near if _is_one_clause(block.text, sentence, act, part)]
+        if not near:
+            continue
+        part = min(near, key=lambda part: (_gap(act, part), part.first < act.first))
+        pattern = _DEFAULT_PARTS[part.name.removeprefix("part:")]
+        how = act.name.removeprefix("act:")
+        if pattern == "layers" and _NO_LAYER.search(sentence.text):
+            continue
+        if how == "cut" and pattern == "unstructured":
+            continue  # "prune the weights" is named by its verb
+        fields: dict[str, Any] = {"pattern": pattern}
+        zeroed = how == "zero" or any(tag.name == "act:zero" and _gap(tag, part) <= 2 * _REACH
+                                      for tag in acts)  # fmt: skip
+        if pattern in {"heads", "channels", "layers", "experts"}:
+            fields["storage"] = "masked" if zeroed else "removed"
+        first, last = min(act, part, key=lambda tag: tag.first), max(
+            act, part, key=lambda tag: tag.last
+        )  # fmt: skip
+        whole = Tag("act", first.start, last.end, first.first, last.last)
+        yield _Found("prune", fields, whole, is_act=True)
+
+
+def _gap(one: Tag, other: Tag) -> int:
+    """Words between two terms."""
+    return max(other.first - one.last, one.first - other.last, 0)
+
+
+def _is_one_clause(text: str, sentence: Sentence, one: Tag, other: Tag) -> bool:
+    """Whether two terms stand in one clause, and are no members of a list."""
+    first, last = sorted((one.start, other.start))
+    if "," in text[min(one.end, other.end) : last]:
+        return False
+    return not any(first < clause.start <= last for clause in sentence.clauses)
+
+
+def _width(
+    block: Block, sentence: Sentence, tags: Sequence[Tag], tag: Tag, form: str
+) -> Iterator[_Found]:
+    """A number format of weights or of the cache; of anything else it is no lever."""
+    thing = _thing(block, sentence, tags, tag)
+    if thing in {"activations", "training", "other"}:
+        return
+    if thing == "cache":
+        if form in {"auto", "mixed"}:
+            form = "fp8"
+        yield _Found("quantize", {"kv_cache": "fp8" if form == "fp16" else form}, tag)
+    elif form == "int8" and any(
+        other.name == "width:fp8" and _gap(tag, other) <= 2 for other in tags
+    ):
+        return  # "W8A8, FP8"
+    else:
+        field = "lm_head" if thing == "head" and form not in {"auto", "mixed"} else "weights"
+        yield _Found("quantize", {field: form}, tag)
+
+
+def _thing(block: Block, sentence: Sentence, tags: Sequence[Tag], tag: Tag) -> str | None:
+    """What a width is of: by the nearest words of its clause, then by column and row."""
+    clause = next((one for one in sentence.clauses if one.start <= tag.start < one.end), None)
+    begin, stop = (clause.start, clause.end) if clause else (sentence.start, sentence.end)
+    things = [
+        other for other in tags if other.name.startswith("thing:") and other.first != tag.first
+    ]
+    inside = [other for other in things if begin <= other.start < stop]
+    after = [other for other in inside if 0 <= other.first - tag.last <= 2]
+    if after:
+        return _name(after[0])
+    before = [
+        other for other in inside if other.last <= tag.first and tag.first - other.last <= _REACH
+    ]
+    if before:
+        return _name(before[-1])
+    if block.kind is BlockKind.CELL:
+        for label in (block.column, block.row):
+            if label and label != block.text and (named := _label_things(label)):
+                return named
+    return None
+
+
+def _name(tag: Tag) -> str:
+    return tag.name.removeprefix("thing:")
+
+
+@lru_cache(maxsize=512)
+def _label_things(label: str) -> str | None:
+    """What a header or a row label is about."""
+    tags = tags_of(label, words_of(label), terms())
+    named = [_name(tag) for tag in tags if tag.name.startswith("thing:")]
+    return named[0] if len(set(named)) == 1 else None
+
+
+def _proposed(
+    found: _Found, block: Block, sentence: Sentence, about: set[str]
+) -> Iterator[ProposedLever]:
+    condition = details_of(found.kind, found.fields, block, sentence, found.tag, about)
+    lever = _lever(found) if condition is not None else None
+    if lever is None:
+        return
+    span = block.body.span(found.tag.start, found.tag.end)
+    for part in lever.parts():
+        yield ProposedLever(part, span, condition=condition or "")
+
+
+def _lever(found: _Found) -> Lever | None:
     try:
-        lever: Lever = cls(**form.fields(match))
+        return lever_class(found.kind)(kind=found.kind, **found.fields)
     except ValueError:
         return None
-    return lever

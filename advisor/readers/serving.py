@@ -106,6 +106,15 @@ def walk(text: InnerText, roots: tuple[Node, ...], title: str = "") -> Walked:
     return Walked(found.setups, found.scripts)
 
 
+def walk_script(text: InnerText, engine: str | None = None) -> list[Setup]:
+    """The setups that the commands of a shell text start, or flags of an engine alone."""
+    found = _Walk(text)
+    setup = found.new("")
+    setup.engine = engine
+    found.flags(shell_words(text), Scope(setup, text, MappingProxyType({})))
+    return found.setups
+
+
 class _Walk:
     """Goes through documents and gathers setups."""
 
