@@ -32,7 +32,8 @@ _WIDTHS: Final = {"2": "int2", "3": "int3", "4": "int4-g128", "8": "int8"}
 _VALUES: Final = re.compile(
     r"\b(?:default|value|setting|recommended|set to|we use)\b", re.IGNORECASE
 )
-_ENGINES: Final = (None, "llamacpp", "vllm", "sglang")
+_ENGINES: Final = ("llamacpp", "vllm", "sglang")
+"""Engines with flags of one dash and several letters."""
 _SENTENCE_END: Final = ".,;:"
 
 
@@ -56,22 +57,20 @@ def settings_of(block: Block) -> Iterator[Set]:
 def _flags(block: Block) -> Iterator[Set]:
     for match in _FLAGS.finditer(block.text):
         words = match[0].rstrip(_SENTENCE_END)
-        if not words.startswith("--") and find_option("llamacpp", words.split()[0]) is None \
-                and find_option("vllm", words.split()[0]) is None:  # fmt: skip
+        short = words.split(maxsplit=1)[0] if not words.startswith("--") else ""
+        engine = next((one for one in _ENGINES if short and find_option(one, short)), None)
+        if short and engine is None:
             continue
-        places = [block.body.place(at) for at in range(match.start(), match.start() + len(words))]
-        text = InnerText(Source("", words), places)
-        for engine in _ENGINES:
-            setups = walk_script(text, engine)
-            if any(setup.placed for setup in setups):
-                levers = tuple(lever for setup in setups for lever in _levers(setup))
-                yield Set(match.start(), match.start() + len(words), levers)
-                break
+        stop = match.start() + len(words)
+        places = [block.body.place(at) for at in range(match.start(), stop)]
+        setups = walk_script(InnerText(Source("", words), places), engine)
+        if any(setup.placed for setup in setups):
+            yield Set(match.start(), stop, tuple(one for made in setups for one in _levers(made)))
 
 
 def _assigned(block: Block) -> Iterator[Set]:
     for match in _BITS.finditer(block.text):
-        lever = lever_class("quantize")(kind="quantize", weights=_WIDTHS[match["bits"]])
+        lever = lever_class("quantize").model_validate({"weights": _WIDTHS[match["bits"]]})
         yield Set(*match.span(), (ProposedLever(lever, block.body.span(*match.span())),))
     for match in _ASSIGNED.finditer(block.text):
         name = match["name"]
@@ -111,7 +110,7 @@ def _plain(value: str) -> object:
         return lowered == "true"
     if value.isdigit():
         return int(value)
-    return value if value else OPEN
+    return value or OPEN
 
 
 def _levers(setup: Setup) -> tuple[ProposedLever, ...]:

@@ -19,6 +19,7 @@ from advisor.prose.markdown import read_markdown, read_plain
 from advisor.prose.reading import statements_of
 from advisor.readers import Comment
 from advisor.readers.mentions import mentions_of
+from advisor.readers.page_facts import facts_of
 from advisor.source import Source, Span
 
 _MARKDOWN: Final = (".md", ".markdown", ".mdx")
@@ -52,8 +53,19 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
     if statements or levers:
         title = next((block.headings[0] for block in page.blocks if block.headings), "")
         whole = Span(0, len(source.text))
+        facts = facts_of(source, page)
         proposals.append(
-            Proposal(source, whole, title=title, kind="prose", levers=levers, statements=statements)
+            Proposal(
+                source,
+                whole,
+                title=title,
+                kind="prose",
+                model=facts.model,
+                hardware=facts.hardware,
+                workload=facts.workload,
+                levers=levers,
+                statements=statements,
+            )
         )
     return Reading(source, tuple(proposals), tuple(problems))
 

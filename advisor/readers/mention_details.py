@@ -12,6 +12,7 @@ from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.frame import frame_of
 from advisor.prose.sentences import Sentence
 from advisor.prose.tagging import Tag
+from advisor.readers.options import UNKNOWN
 
 _LARGE_BATCH: Final = 16
 _NUMBERS: Final = {
@@ -35,8 +36,8 @@ _COUNTED: Final = re.compile(
     rf"\b{_NUMBER} (?:\w+[- ]){{0,3}}?(?:layers?|blocks?|heads?|experts?)\b", re.IGNORECASE
 )
 _WINDOW: Final = re.compile(
-    r"\b(\d[\d,]*)( ?k)?[ -](?:tokens?|recent|entries|positions)\b|\bwindow(?: size)? ?(?:of|=|:)? ?"
-    r"(\d[\d,]*)( ?k)?\b",
+    r"\b(\d[\d,]*)( ?k)?[ -](?:tokens?|recent|entries|positions)\b"
+    r"|\bwindow(?: size)? ?(?:of|=|:)? ?(\d[\d,]*)( ?k)?\b",
     re.IGNORECASE,
 )
 _RANK: Final = re.compile(
@@ -78,6 +79,11 @@ _FORMATS: Final = re.compile(r"\b(bitmap|csr)\b", re.IGNORECASE)
 _KERNELS: Final = re.compile(
     r"\b(cusparselt|sparse tensor cores?|cutlass|marlin\w*|macko|spinfer)\b", re.IGNORECASE
 )
+_PERHAPS: Final = re.compile(
+    r"\b(?:maybe|perhaps|possibly|might|optional(?:ly)?|later|eventually|some day"
+    r"|if needed)\b[^,;.]*$",
+    re.IGNORECASE,
+)
 _NEAR: Final = 70
 
 
@@ -118,17 +124,17 @@ def details_of(
             _away(fields, sentence.text, about)
         case _:
             pass
-    return _condition(kind, fields, sentence, about)
+    return _condition(kind, block, sentence, tag, about)
 
 
-def _condition(kind: str, fields: dict[str, Any], sentence: Sentence, about: set[str]) -> str:
+def _condition(kind: str, block: Block, sentence: Sentence, tag: Tag, about: set[str]) -> str:
     if kind == "speculate":
         batch = frame_of(sentence.text).batch
         if batch is not None and batch >= _LARGE_BATCH:
             return f"a small batch: at {batch} sequences verifying drafts costs time"
     if kind == "quantize" and "slower here" in about:
         return "the text itself says that it is not faster"
-    if "perhaps here" in about:
+    if _PERHAPS.search(block.text, max(sentence.start, tag.start - 40), tag.start):
         return "whether it is done, which the text leaves open"
     return ""
 
@@ -195,11 +201,15 @@ def _pruned(
 
 def _share(text: str, sentence: Sentence, tag: Tag) -> float | None:
     """The part that goes: the nearest percentage or fraction, "8 of 32", "from 8192 to 6144"."""
-    found: list[tuple[int, float]] = []
-    for match in _PERCENT.finditer(text, sentence.start, sentence.end):
-        found.append((_distance(match, tag), float(match[1]) / 100.0))
-    for match in _FRACTIONS.finditer(text, sentence.start, sentence.end):
-        found.append((_distance(match, tag), _PARTS[match[1].lower()]))
+    inside = sentence.start, sentence.end
+    found = [
+        (_distance(match, tag), float(match[1]) / 100.0)
+        for match in _PERCENT.finditer(text, *inside)
+    ]
+    found += (
+        (_distance(match, tag), _PARTS[match[1].lower()])
+        for match in _FRACTIONS.finditer(text, *inside)
+    )
     for match in _OF.finditer(text, sentence.start, sentence.end):
         part, whole = _number(match[1]), _number(match[2])
         if 0 < part < whole:
@@ -252,6 +262,6 @@ def _shaped(fields: dict[str, Any], text: str) -> None:
 def _away(fields: dict[str, Any], text: str, about: set[str]) -> None:
     size = _GIGABYTES.search(text)
     name = "weights" if "weights" in fields else "kv_cache"
-    fields[name] = f"{size[1]} GB" if size is not None else "0 GB"
+    fields[name] = f"{size[1]} GB" if size is not None else UNKNOWN
     if name == "kv_cache":
         fields["evicted"] = "evicted" in about

@@ -39,7 +39,8 @@ _AFTER: Final = re.compile(
     rf"|(?:is|are|was|were|has been|have been)(?:n['’]t|\s+not)\s+(?:\w+\s+){{0,2}}?{_DONE}"
     r"|(?:not|un)[ -]?supported|no longer|(?:does|do|did|will|can)(?:n['’]t| ?not)\s+"
     r"(?:\w+\s+)?(?:run|work|support|apply|exist|fit|help|pay|plan|use)"
-    r"|support (?:was|is|has been) (?:removed|dropped)|not (?:yet )?(?:implemented|supported|planned)"
+    r"|support (?:was|is|has been) (?:removed|dropped)"
+    r"|not (?:yet )?(?:implemented|supported|planned)"
     r"|(?:is|are) (?:on|enabled|active) by default(?=[^.;]{0,40}?nothing to gain))\b"
     r"|[=:]\s*[\"'`]?(?:false|off|none|no|null|disabled)\b)",
     re.IGNORECASE,
@@ -64,15 +65,14 @@ _TAKEN_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 _REJECTING: Final = re.compile(
-    r"\b(?:reject\w*|non-?goals?|out[- ]of[- ]scope|(?:will|do|did|would|are|is|does)(?:n['’]t| not)"
+    r"\b(?:reject\w*|non-?goals?|out[- ]of[- ]scope|(?:we|i) (?:\w+ )?(?:\w+n['’]t|\w+ not)"
+    r"|(?:will|did|do|does|should)(?:n['’]t| not) (?:do|work|help|pay|use|plan|change|matter|be)"
     r"|won['’]t|not (?:in|part|planned|doing|covered|included|chosen|selected|yet|now|supported)"
     r"|dropped|discarded|abandoned|ruled out|removed|removals|deprecat\w+|anti-?patterns?|myths?"
     r"|misconceptions?|unsupported|what (?:we|not))\b(?! (?:for|if) )",
     re.IGNORECASE,
 )
-_WHAT_WE_DO: Final = re.compile(
-    r"\bwhat we (?:will |plan to |want to )?(?!not\b)\w+", re.IGNORECASE
-)
+_WHAT_WE_DO: Final = re.compile(r"\bwhat we (?!\w+ not\b|\w+n['’]t\b)\w+", re.IGNORECASE)
 _NO: Final = re.compile(
     r"[\s\"'“*_>]*(?:no\b|not\b|never\b|don['’]t|nope|wrong|false|this is (?:wrong|not)"
     r"|that is (?:wrong|not)|it does(?: not|n['’]t))",

@@ -30,21 +30,21 @@ DIRECT: Final[Mapping[str, tuple[Named, str]]] = MappingProxyType(
     {
         "kv quantized": (
             _named("quantize", kv_cache="fp8"),
-            "kv cache dtype, kvcachedtype, kv cache type, cache type (k|v), ctk, ctv, "
+            ("kv cache dtype, kvcachedtype, kv cache type, cache type (k|v), ctk, ctv, "
             "kv (cache |)quanti(z|s)ation, kv cache quant, kvquant, kivi, turboquant kv, "
             "quanti(z|s)ed (kv|k v) cache, cache quanti(z|s)ation, int8 kv cache flag, "
             "quantizedcache, k v cache quantization, quantizing the (kv |)cache, "
-            "quantise the (kv |)cache, quantize the (kv |)cache",
+            "quantise the (kv |)cache, quantize the (kv |)cache"),
         ),
         "2:4": (
             _named("prune", pattern="2:4"),
-            "2:4, 4:8, 1:4, n:m, 2of4, 2 of 4, two of (every |)four, semi structured, "
-            "semistructured, structured 2:4, sparse tensor cores, sparsellama, maskllm",
+            ("2:4, 4:8, 1:4, n:m, 2of4, 2 of 4, two of (every |)four, semi structured, "
+            "semistructured, structured 2:4, sparse tensor cores, sparsellama, maskllm"),
         ),
         "blocks": (
             _named("prune", pattern="block"),
-            "block spars(e|ity), block sparse (weights|layers|matrices), block prun(ing|ed), "
-            "block wise prun(ing|ed), bsr",
+            ("block spars(e|ity), block sparse (weights|layers|matrices), block prun(ing|ed), "
+            "block wise prun(ing|ed), bsr"),
         ),
         "masked heads": (
             _named("prune", pattern="heads", storage="masked"), "head mask(|s|ing)",
@@ -55,14 +55,14 @@ DIRECT: Final[Mapping[str, tuple[Named, str]]] = MappingProxyType(
         ),
         "layers": (
             _named("prune", pattern="layers", storage="removed"),
-            "layer (prun(ing|ed)|drop(|ping)|removal), layerdrop, depth prun(ing|ed), shortgpt, "
-            "block removal, shortened llama, llm streamline",
+            ("layer (prun(ing|ed)|drop(|ping)|removal), layerdrop, depth prun(ing|ed), shortgpt, "
+            "block removal, shortened llama, llm streamline"),
         ),
         "channels": (
             _named("prune", pattern="channels", storage="removed"),
-            "channel prun(ing|ed), width prun(ing|ed), structured prun(ing|ed), "
+            ("channel prun(ing|ed), width prun(ing|ed), structured prun(ing|ed), "
             "filter prun(ing|ed), neuron prun(ing|ed), row prun(ing|ed), llm pruner, slicegpt, "
-            "minitron",
+            "minitron"),
         ),
         "experts": (
             _named("prune", pattern="experts", storage="removed"),
@@ -70,27 +70,27 @@ DIRECT: Final[Mapping[str, tuple[Named, str]]] = MappingProxyType(
         ),
         "tokens": (
             _named("prune", pattern="kv_tokens"),
-            "kv (cache |)evict(|ion|ing), token evict(ion|ing), cache evict(ion|ing), snapkv, h2o, "
-            "pyramidkv, streamingllm, attention sink(|s), sink tokens, sliding window(|s), "
-            "rolling (kv |)cache, rolling buffer cache",
+            ("kv (cache |)evict(|ion|ing), token evict(ion|ing), cache evict(ion|ing), snapkv, "
+            "h2o, pyramidkv, streamingllm, attention sink(|s), sink tokens, sliding window(|s), "
+            "rolling (kv |)cache, rolling buffer cache"),
         ),
         "unstructured": (
             _named("prune", pattern="unstructured"),
-            "unstructured, magnitude prun(e|es|ed|ing), wanda, sparsegpt, movement pruning, "
+            ("unstructured, magnitude prun(e|es|ed|ing), wanda, sparsegpt, movement pruning, "
             "l1 unstructured, random unstructured, global unstructured, prun(e|es|ed|ing), "
             "sparsity, sparsif(y|ied|ies|ication), weight sparsity, sparse (weights|model|models"
-            "|checkpoint), lottery ticket, optimal brain surgeon",
+            "|checkpoint), lottery ticket, optimal brain surgeon"),
         ),
         "activation sparsity": (
             _named("activation_sparsity", sparsity=None),
-            "activation sparsity, contextual sparsity, deja vu, powerinfer, prosparse, "
-            "relufication, teal sparsity",
+            ("activation sparsity, contextual sparsity, deja vu, powerinfer, prosparse, "
+            "relufication, teal sparsity"),
         ),
         "low rank": (
             _named("low_rank", rank=None),
-            "low rank (factor(s|i(z|s)ation|i(z|s)ed)|decomposition|approximation|compression"
+            ("low rank (factor(s|i(z|s)ation|i(z|s)ed)|decomposition|approximation|compression"
             "|weights), svd llm, asvd, truncated svd, svd compression, factori(z|s)ed (linear|mlp"
-            "|layers|matrices), singular values, (two|thin) factors, of rank",
+            "|layers|matrices), singular values, (two|thin) factors, of rank"),
         ),
         "early exit": (
             _named("early_exit", mean_depth=None),
@@ -102,53 +102,53 @@ DIRECT: Final[Mapping[str, tuple[Named, str]]] = MappingProxyType(
         ),
         "speculative": (
             _named("speculate"),
-            "speculative (decoding|sampling|execution|generation|config|model|tokens), "
+            ("speculative (decoding|sampling|execution|generation|config|model|tokens), "
             "speculat(ion|ive|or|ors), "
             "speculate, draft model(|s), drafter, draft head(|s), drafts (with|from|tokens), "
             "draft tokens, draft (max|min), num speculative tokens, self speculat(ive|ion), "
             "medusa, eagle (1|2|3|heads), eagle, eagle2, eagle3, prompt lookup, n gram, ngram, "
             "lookahead decoding, multi token prediction, mtp, assisted (generation|decoding), "
             "assistant model, self speculative, model draft, small model proposes, "
-            "proposes (two|three|four|five|six|seven|eight) tokens",
+            "proposes (two|three|four|five|six|seven|eight) tokens"),
         ),
         "attention": (
             _named("attention_kernel"),
-            "flash attention (2|3|4|), flash attn (2|3|), flashattention(|2|3|4), "
+            ("flash attention (2|3|4|), flash attn (2|3|), flashattention(|2|3|4), "
             "flashattention (2|3|4), flash decoding, flashdecoding, flashinfer, flashmla, "
             "fa2, fa3, fa on, sdpa, xformers, memory efficient attention, attn implementation, "
-            "attention backend, paged attention v2, ollama flash attention",
+            "attention backend, paged attention v2, ollama flash attention"),
         ),
         "graphs": (
             _named("cuda_graphs"), "cuda graph(|s), cudagraph(|s), hip graphs, static cache",
         ),
         "graphs off": (
-            _named("cuda_graphs", enabled=False), "enforce eager, enforceeager, eager mode, "
-            "disable cuda graph(|s)",
+            _named("cuda_graphs", enabled=False),
+            "enforce eager, enforceeager, eager mode, disable cuda graph(|s)",
         ),
         "compile": (_named("compile"), "torch compile, torch inductor, inductor"),
         "fuse": (
             _named("fuse"),
-            "fus(e|es|ed|ing) (layers|modules|kernel|kernels|qkv|norms|the norm|the norms|rmsnorm|gate"
-            "|residual|rope|sampling|the residual), "
-            "kernel fusion, megakernel(|s), persistent kernel",
+            ("fus(e|es|ed|ing) (layers|modules|kernel|kernels|qkv|norms|the norm|the norms|rmsnorm"
+            "|gate|residual|rope|sampling|the residual), "
+            "kernel fusion, megakernel(|s), persistent kernel"),
         ),
         "host": (
             _named("host_work"),
-            "async(|hronous) scheduling, multi step scheduling, num scheduler steps, "
-            "overlap(|ped) scheduling, zero overhead scheduler",
+            ("async(|hronous) scheduling, multi step scheduling, num scheduler steps, "
+            "overlap(|ped) scheduling, zero overhead scheduler"),
         ),
         "prefix": (
             _named("prefix_cache"),
-            "prefix cach(e|es|ing), prompt cach(e|es|ing), radix (cache|attention), "
+            ("prefix cach(e|es|ing), prompt cach(e|es|ing), radix (cache|attention), "
             "radixattention, automatic prefix caching, enableprefixcaching, block reuse, "
-            "prefix reuse, reuse of (common |shared |)prefixes, prefix aware routing",
+            "prefix reuse, reuse of (common |shared |)prefixes, prefix aware routing"),
         ),
         "chunked": (_named("chunked_prefill"), "chunked prefill(|s), chunked prefilling, sarathi"),
         "disaggregate": (
             _named("disaggregate"),
-            "disaggregat(e|ed|ion|ing) (prefill|serving|decode|inference|), "
+            ("disaggregat(e|ed|ion|ing) (prefill|serving|decode|inference|), "
             "p d (disaggregation|separation|disagg), pd disaggregation, prefill decode "
-            "(disaggregation|separation), distserve, splitwise",
+            "(disaggregation|separation), distserve, splitwise"),
         ),
         "expert parallel": (
             _named("expert_parallel", size=8),
@@ -164,9 +164,9 @@ DIRECT: Final[Mapping[str, tuple[Named, str]]] = MappingProxyType(
         ),
         "tensor parallel": (
             _named("tensor_parallel"),
-            "tensor parallel(|ism), tensorparallelsize, tp, tp2, tp4, tp8, tp16, num shard, "
+            ("tensor parallel(|ism), tensorparallelsize, tp, tp2, tp4, tp8, tp16, num shard, "
             "tensor split, (split(|s|ting)|shard(|s|ed|ing)) (every|each|the|all) "
-            "(layer|layers|weight|weights|matrix|model)",
+            "(layer|layers|weight|weights|matrix|model)"),
         ),
         "context parallel": (
             _named("context_parallel", size=2),
@@ -177,22 +177,23 @@ DIRECT: Final[Mapping[str, tuple[Named, str]]] = MappingProxyType(
         ),
         "batch": (
             _named("batch"),
-            "max num seqs, maxnumseqs, max (batch|batch size), maximum batch (size|), "
+            ("max num seqs, maxnumseqs, max (batch|batch size), maximum batch (size|), "
             "max num batched tokens, num parallel, num slots, parallel slots, max concurrent "
             "requests, max running requests, (larger|bigger|higher) batch(|es| size| sizes), "
             "(raise|raising|increase|increasing|grow) (the |max |maximum )batch(| size), "
-            "batch size to, np, more (requests|sequences) (per|share|in|at), max batch total tokens",
+            "batch size to, np, more (requests|sequences) (per|share|in|at), "
+            "max batch total tokens"),
         ),
         "offload weights": (
             _named("offload", weights="1 GB"),
-            "(cpu|weight|weights|expert|layer|model) offload(|ing|ed), cpu offload gb, n cpu moe, "
+            ("(cpu|weight|weights|expert|layer|model) offload(|ing|ed), cpu offload gb, n cpu moe, "
             "zero inference, airllm, layer streaming, ktransformers, "
-            "offload(|s|ed|ing) (the |some |all |)(weights|layers|experts)",
+            "offload(|s|ed|ing) (the |some |all |)(weights|layers|experts)"),
         ),
         "offload cache": (
             _named("offload", kv_cache="1 GB"),
-            "kv (cache |)offload(|ing|ed), offload(|s|ed|ing) (the |)(kv|kv cache|cache), lmcache, "
-            "hicache, host tier, evicted (kv |)blocks",
+            ("kv (cache |)offload(|ing|ed), offload(|s|ed|ing) (the |)(kv|kv cache|cache), "
+            "lmcache, hicache, host tier, evicted (kv |)blocks"),
         ),
         "gqa": (
             _named("attention", variant="gqa", kv_heads=8), "gqa, grouped query attention",
@@ -293,13 +294,16 @@ ACTS: Final[Mapping[str, str]] = MappingProxyType(
         "remove": "remov(e|es|ed|ing|al), drop(|s|ped|ping), cut out, cut(|s|ting) away, "
         "delet(e|es|ed|ing), tak(e|en|ing) out, skip(|s|ped|ping), discard(|s|ed), "
         "evict(|s|ed|ing), redundant, strip(|ped|ping)",
-        "keep": "keep(|s|ing) (only |)(the|a), window of, last tokens",
+        "put": "liv(e|es|ing), stay(|s|ed), kept, keep(|s|ing), go(|es), mov(e|es|ed|ing), "
+        "spill(|s|ed|ing), swap(|s|ped|ping), sit(|s), park(|s|ed|ing), push(|es|ed|ing), "
+        "stor(e|es|ed|ing), page(|s|d) out",
     }
 )
 STORED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "dense": "dense, densely, stored dense, keep the tensors, same shape, shapes (stay|unchanged"
-        "|do not change), tensors as they are, masked dense, as before",
+        "host": "(cpu|host|system|main|pinned) (memory|ram|dram)",
+        "dense": "dense, densely, stored dense, keep the tensors, same shape, shapes (stay"
+        "|unchanged|do not change), tensors as they are, masked dense, as before",
         "sparse": "bitmap, csr, bsr format, compressed, sparse format, sparse storage, packed, "
         "stored sparse, stored compressed, cusparselt, spmv, sparse kernel(|s), deepsparse, "
         "sparse engine, macko, spinfer, sparse matmul(|s), sparse compressed",
@@ -312,7 +316,6 @@ STORED: Final[Mapping[str, str]] = MappingProxyType(
         "are saved, quantization aware",
         "slower": "slower, no speed(up| up|ups), no gain, not faster, no faster, slow(s|ed|ing) "
         "down, no speed up",
-        "perhaps": "maybe, perhaps, possibly, might, optionally, optional, if quality allows",
         "evicted": "evicted, come(|s) back, prefix(|es), reuse(|d), idle sessions, paused sessions",
     }
 )

@@ -18,7 +18,7 @@ from advisor.levers import Lever, lever_class
 from advisor.proposal import ProposedLever
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.sentences import Sentence, sentences_of
-from advisor.prose.tagging import Tag, tags_of, words_of
+from advisor.prose.tagging import Node, Tag, tags_of, words_of
 from advisor.prose.text import plain
 from advisor.readers.inline_settings import settings_of
 from advisor.readers.mention_details import details_of
@@ -32,7 +32,7 @@ from advisor.readers.mention_status import (
 from advisor.readers.mention_terms import DIRECT, terms
 from advisor.source import Source, Span
 
-_MOST_OF_A_KIND: Final = 8
+_MOST_OF_A_KIND: Final = 16
 _MOST: Final = 200
 _LONGEST: Final = 20_000
 _LONGEST_SENTENCE: Final = 1500
@@ -119,16 +119,13 @@ def _code(source: Source, page: Page, read: Sequence[Span]) -> Iterator[Block]:
 @lru_cache(maxsize=1)
 def _first_words() -> frozenset[str]:
     """Words that begin a term which can name a lever: without one, a block names none."""
-    found = set()
-    for word, node in terms().items():
-        waiting = [node]
-        while waiting:
-            node = waiting.pop()
-            if any(tag.startswith(("direct:", "width:", "act:")) for tag in node.tags):
-                found.add(word)
-                break
-            waiting.extend(node.further.values())
-    return frozenset(found)
+    return frozenset(word for word, node in terms().items() if _can_name(node))
+
+
+def _can_name(node: Node) -> bool:
+    if any(tag.startswith(("direct:", "width:", "act:")) for tag in node.tags):
+        return True
+    return any(_can_name(further) for further in node.further.values())
 
 
 def _may_name(text: str) -> bool:
@@ -222,7 +219,8 @@ def _about(tags: Sequence[Tag], tagged: Sequence[Sequence[Tag]]) -> set[str]:
 
 def _candidates(block: Block, sentence: Sentence, tags: Sequence[Tag]) -> Iterator[_Found]:
     """What a sentence names, in the order of precedence: acts on parts, names, widths."""
-    acted = list(_acts(block, sentence, tags))
+    acted = [*_acts(block, sentence, tags)]
+    yield from _placed(sentence, tags)
     taken = {tag.first for found in acted for tag in tags
              if found.tag.first <= tag.first < found.tag.last}  # fmt: skip
     patterned = any(tag.name in {"direct:2:4", "direct:blocks", "direct:activation sparsity",
@@ -257,7 +255,7 @@ def _is_part_of_number(text: str, tag: Tag) -> bool:
 
 def _acts(block: Block, sentence: Sentence, tags: Sequence[Tag]) -> Iterator[_Found]:
     """Parts that are zeroed, or taken out."""
-    acts = [tag for tag in tags if tag.name.startswith("act:") and tag.name != "act:keep"]
+    acts = [tag for tag in tags if tag.name in {"act:cut", "act:zero", "act:remove"}]
     parts = [tag for tag in tags if tag.name.startswith("part:")]
     for act in acts:
         near = [part for part in parts if _gap(act, part) <= _REACH]
@@ -281,6 +279,23 @@ def _acts(block: Block, sentence: Sentence, tags: Sequence[Tag]) -> Iterator[_Fo
         )  # fmt: skip
         whole = Tag("act", first.start, last.end, first.first, last.last)
         yield _Found("prune", fields, whole, is_act=True)
+
+
+def _placed(sentence: Sentence, tags: Sequence[Tag]) -> Iterator[_Found]:
+    """Weights or a cache that are kept in the memory of the host."""
+    put = [tag for tag in tags if tag.name == "act:put"]
+    for place in (tag for tag in tags if tag.name == "stored:host"):
+        verbs = [tag for tag in put if 0 <= place.first - tag.last <= _REACH]
+        if not verbs:
+            continue
+        begin = max((one.start for one in sentence.clauses if one.start <= place.start), default=0)
+        things = [tag for tag in tags if tag.name in {"thing:cache", "thing:weights"}
+                  and begin <= tag.start < place.start]  # fmt: skip
+        if things:
+            name = "kv_cache" if any(tag.name == "thing:cache" for tag in things) else "weights"
+            tag = Tag("act", verbs[0].start, place.end, verbs[0].first, place.last)
+            yield _Found("offload", {name: "0 GB"}, tag)
+            return
 
 
 def _gap(one: Tag, other: Tag) -> int:
@@ -365,6 +380,6 @@ def _proposed(
 
 def _lever(found: _Found) -> Lever | None:
     try:
-        return lever_class(found.kind)(kind=found.kind, **found.fields)
+        return lever_class(found.kind).model_validate({"kind": found.kind, **found.fields})
     except ValueError:
         return None

@@ -1,0 +1,118 @@
+"""What a document states of its deployment: model, hardware, batch, context, each with its place.
+
+A value that two sentences state differently is none: it belongs to its own sentence alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from advisor.catalog.hardware import parse_hardware
+from advisor.catalog.model_names import resolve_model
+from advisor.claims.regime import Aspect, Mention, mentioned
+from advisor.proposal import Stated, Workload
+from advisor.prose.blocks import Page
+from advisor.prose.frame import frame_of
+from advisor.prose.sentences import sentences_of
+from advisor.prose.text import PlainText, plain
+from advisor.source import Source, Span
+
+T = TypeVar("T")
+
+_SETUP: Final = re.compile(
+    r"\b[bB]atch|\d ?[kK]\b|[cC]ontext|\btokens\b|\b[HABL]\d{2,3}|RTX|MI\d|TPU|GPU"
+    r"|[sS]ingle|[oO]ne "
+)
+_MODEL: Final = re.compile(
+    r"\b(?:[A-Za-z][\w.-]*/)?(?:(?:Meta-)?Llama|Qwen|Mistral|Mixtral|Gemma|Phi|DeepSeek|gpt-oss|Falcon"
+    r"|Yi|OLMo|Granite|Nemotron|Command|StarCoder|CodeLlama|GLM|SmolLM)[- ]?(?:[\w.]+[- ]?){0,2}?"
+    r"(?:\d+x)?\d+(?:\.\d+)?[bB](?:-[Aa]\d+[Bb])?\b|\bDeepSeek-(?:V\d(?:\.\d)?|R1)\b"
+)
+_MOST_SENTENCES: Final = 300
+_LONGEST: Final = 1500
+
+
+class Facts(NamedTuple):
+    """What the whole document is about, as far as it is stated and not disputed."""
+
+    model: Stated[str | Mapping[str, object]] | None
+    hardware: Stated[str] | None
+    workload: Workload
+
+
+class _One(Generic[T]):
+    """A value that all who state it agree on."""
+
+    def __init__(self) -> None:
+        self.stated: Stated[T] | None = None
+        self.key: object = None
+        self.is_disputed = False
+
+    def add(self, value: T, key: object, span: Span) -> None:
+        if self.stated is None:
+            self.stated, self.key = Stated(value, "given", span), key
+        elif key != self.key:
+            self.is_disputed = True
+
+    @property
+    def value(self) -> Stated[T] | None:
+        return None if self.is_disputed else self.stated
+
+
+def facts_of(source: Source, page: Page) -> Facts:
+    """Model, hardware, batch and context of a document where its sentences agree."""
+    model, hardware = _One[str | Mapping[str, object]](), _One[str]()
+    numbers = {Aspect.BATCH: _One[int](), Aspect.CONTEXT: _One[int]()}
+    for body, start, text in _sentences(source, page):
+        for match in _MODEL.finditer(text):
+            found = resolve_model(match[0])
+            if found.found:
+                place = body.span(start + match.start(), start + match.end())
+                model.add(match[0], found.candidates, place)
+        mentions = mentioned(text).mentions
+        for mention in mentions:
+            place = body.span(start + mention.start, start + mention.end)
+            if mention.aspect is Aspect.HARDWARE:
+                known = parse_hardware(mention.name)[1]
+                if known.found:
+                    hardware.add(mention.name, known.candidates, place)
+            elif mention.aspect in numbers:
+                _add_number(numbers[mention.aspect], mention, place)
+        length = frame_of(text).context
+        if (
+            length is not None
+            and "window" not in text
+            and not any(m.aspect is Aspect.CONTEXT for m in mentions)
+        ):
+            place = body.span(start, start + len(text))
+            numbers[Aspect.CONTEXT].add(length, length, place)
+    workload = Workload(batch=numbers[Aspect.BATCH].value, context=numbers[Aspect.CONTEXT].value)
+    return Facts(model.value, hardware.value, workload)
+
+
+def _add_number(one: _One[int], mention: Mention, place: Span) -> None:
+    if mention.low == mention.high and mention.value >= 1:
+        one.add(round(mention.value), round(mention.value), place)
+    else:
+        one.is_disputed = True
+
+
+def _sentences(source: Source, page: Page) -> Iterator[tuple[PlainText, int, str]]:
+    """Lines of the front matter and sentences that may state a deployment, with their places."""
+    left = _MOST_SENTENCES
+    for fence in page.fences[:1]:
+        if source.text.startswith("---") and fence.info == "yaml":
+            body = plain([(source.text[fence.start : fence.end], fence.start)], markup=False)
+            for line in re.finditer(r"[^\n\r]+", source.text[fence.start : fence.end]):
+                yield body, line.start(), line[0][:_LONGEST]
+    for block in page.blocks:
+        if _SETUP.search(block.text) is None and _MODEL.search(block.text) is None:
+            continue
+        for sentence in sentences_of(block.text):
+            if len(sentence.text) <= _LONGEST and left > 0:
+                left -= 1
+                yield block.body, sentence.start, sentence.text
+        if left <= 0:
+            return
