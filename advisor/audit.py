@@ -19,7 +19,7 @@ from advisor.judge import JudgedClaim, Limits, judge
 from advisor.ledger.architecture import UnsupportedModelError
 from advisor.levers import Lever, Metric, Nature
 from advisor.problems import problem
-from advisor.proposal import Proposal, ProposedLever, Sentence
+from advisor.proposal import Proposal, ProposedLever, Sentence, Workload
 from advisor.roofline import Interval
 from advisor.steps import (
     SAME,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _UNCHANGED = 0.005
 """Relative change of time below which nothing has changed."""
 _SLOWER = 1.02
-_FOUND = "configuration"
 
 
 class Verdict(StrEnum):
@@ -151,6 +150,10 @@ def audit(
     each name that nobody knows.
     """
     context, problems = resolve(proposal, defaults)
+    if context is None and proposal.kind == "prose":
+        # what sentences far apart state need not be of one deployment
+        proposal = proposal._replace(model=None, hardware=None, workload=Workload())
+        context, problems = resolve(proposal, defaults)
     if context is None:
         return None, problems
     found = list(problems)
@@ -158,7 +161,7 @@ def audit(
     levers: list[LeverAudit] = []
     everything = context.deployment
     for index, given in enumerate(proposal.levers):
-        proposed = _with_known_names(given, context) if proposal.kind == _FOUND else given
+        proposed = given if proposal.kind == "proposal" else _with_known_names(given, context)
         try:
             after = step_of(proposed.lever.apply(context.deployment))
             joint = after

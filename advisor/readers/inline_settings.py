@@ -57,14 +57,15 @@ def settings_of(block: Block) -> Iterator[Set]:
 def _flags(block: Block) -> Iterator[Set]:
     for match in _FLAGS.finditer(block.text):
         words = match[0].rstrip(_SENTENCE_END)
-        short = words.split(maxsplit=1)[0] if not words.startswith("--") else ""
+        name = re.split(r"[ =]", words, maxsplit=1)[0]
+        short = name if not words.startswith("--") else ""
         engine = next((one for one in _ENGINES if short and find_option(one, short)), None)
         if short and engine is None:
             continue
         stop = match.start() + len(words)
         places = [block.body.place(at) for at in range(match.start(), stop)]
         setups = walk_script(InnerText(Source("", words), places), engine)
-        if any(setup.placed for setup in setups):
+        if any(setup.placed for setup in setups) or find_option(engine, name) is not None:
             yield Set(match.start(), stop, tuple(one for made in setups for one in _levers(made)))
 
 

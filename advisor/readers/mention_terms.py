@@ -89,7 +89,8 @@ DIRECT: Final[Mapping[str, tuple[Named, str]]] = MappingProxyType(
         "low rank": (
             _named("low_rank", rank=None),
             ("low rank (factor(s|i(z|s)ation|i(z|s)ed)|decomposition|approximation|compression"
-            "|weights), svd llm, asvd, truncated svd, svd compression, factori(z|s)ed (linear|mlp"
+            "|weights), svd llm, asvd, truncat(e|es|ed|ing) (the |)svd, "
+            "svd (compression|factors), factori(z|s)ed (linear|mlp"
             "|layers|matrices), singular values, (two|thin) factors, of rank"),
         ),
         "early exit": (

@@ -339,7 +339,10 @@ def _thing(block: Block, sentence: Sentence, tags: Sequence[Tag], tag: Tag) -> s
         other for other in tags if other.name.startswith("thing:") and other.first != tag.first
     ]
     inside = [other for other in things if begin <= other.start < stop]
-    after = [other for other in inside if 0 <= other.first - tag.last <= 2]
+    after = [
+        other for other in inside
+        if 0 <= other.first - tag.last <= 2 and "," not in block.text[tag.end : other.start]
+    ]  # fmt: skip
     if after:
         return _name(after[0])
     before = [

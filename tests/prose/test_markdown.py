@@ -64,6 +64,7 @@ def test_code_is_no_prose_and_quotations_are_marked() -> None:
     assert [DOCUMENT[one.start : one.end] for one in page.fences] == [
         "rooflint: 1\ntitle: front\n",
         "rooflint: 1\nmodel: Llama-3.1-8B\n",
+        "    indented code\n",
     ]
 
 
