@@ -69,11 +69,15 @@ def models_in(text: str) -> list[NamedModel]:
 def _known(name: str) -> Known | None:
     from advisor.catalog.model_names import known_model  # noqa: PLC0415 - few texts name one
     from advisor.catalog.models import load_model  # noqa: PLC0415
+    from advisor.ledger.families.keys import UnsupportedModelError  # noqa: PLC0415
 
     match = known_model(name)
     if match is None:
         return None
-    model = load_model(match.candidates[0])
+    try:
+        model = load_model(match.candidates[0])
+    except UnsupportedModelError:
+        return None  # the catalog lists it, and nobody counts its bytes yet
     total, active = float(model.total_parameters), float(model.active_parameters)
     return Known(match.candidates[0], total, active if active < _SPARSE * total else None)
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from advisor.catalog.hardware import parse_hardware
-from advisor.catalog.model_names import resolve_model
 from advisor.claims.regime import Aspect, Mention, mentioned
 from advisor.proposal import Stated, Workload
 from advisor.prose.blocks import Page
 from advisor.prose.frame import frame_of
+from advisor.prose.named import models_in
 from advisor.prose.sentences import sentences_of
 from advisor.prose.text import PlainText, plain
 from advisor.source import Source, Span
@@ -22,13 +22,8 @@ from advisor.source import Source, Span
 T = TypeVar("T")
 
 _SETUP: Final = re.compile(
-    r"\b[bB]atch|\d ?[kK]\b|[cC]ontext|\btokens\b|\b[HABL]\d{2,3}|RTX|MI\d|TPU|GPU"
+    r"\b[bB]atch|\d ?[kK]\b|[cC]ontext|\btokens\b|\b[HABL]\d{2,3}|RTX|MI\d|TPU|GPU|\d[bB]\b"
     r"|[sS]ingle|[oO]ne "
-)
-_MODEL: Final = re.compile(
-    r"\b(?:[A-Za-z][\w.-]*/)?(?:(?:Meta-)?Llama|Qwen|Mistral|Mixtral|Gemma|Phi|DeepSeek|gpt-oss|Falcon"
-    r"|Yi|OLMo|Granite|Nemotron|Command|StarCoder|CodeLlama|GLM|SmolLM)[- ]?(?:[\w.]+[- ]?){0,2}?"
-    r"(?:\d+x)?\d+(?:\.\d+)?[bB](?:-[Aa]\d+[Bb])?\b|\bDeepSeek-(?:V\d(?:\.\d)?|R1)\b"
 )
 _MOST_SENTENCES: Final = 300
 _LONGEST: Final = 1500
@@ -66,11 +61,9 @@ def facts_of(source: Source, page: Page) -> Facts:
     model, hardware = _One[str | Mapping[str, object]](), _One[str]()
     numbers = {Aspect.BATCH: _One[int](), Aspect.CONTEXT: _One[int]()}
     for body, start, text in _sentences(source, page):
-        for match in _MODEL.finditer(text):
-            found = resolve_model(match[0])
-            if found.found:
-                place = body.span(start + match.start(), start + match.end())
-                model.add(match[0], found.candidates, place)
+        for named in models_in(text):
+            place = body.span(start + named.start, start + named.end)
+            model.add(named.model.repo_id, named.model.repo_id, place)
         mentions = mentioned(text).mentions
         for mention in mentions:
             place = body.span(start + mention.start, start + mention.end)
@@ -108,7 +101,7 @@ def _sentences(source: Source, page: Page) -> Iterator[tuple[PlainText, int, str
             for line in re.finditer(r"[^\n\r]+", source.text[fence.start : fence.end]):
                 yield body, line.start(), line[0][:_LONGEST]
     for block in page.blocks:
-        if _SETUP.search(block.text) is None and _MODEL.search(block.text) is None:
+        if _SETUP.search(block.text) is None:
             continue
         for sentence in sentences_of(block.text):
             if len(sentence.text) <= _LONGEST and left > 0:

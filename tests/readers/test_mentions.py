@@ -142,7 +142,7 @@ def test_the_deployment_of_a_document_is_what_its_sentences_agree_on() -> None:
     )
     proposal = read(Source("doc.md", text)).proposals[0]
     assert proposal.model is not None
-    assert proposal.model.value == "Llama-3.1-70B"
+    assert proposal.model.value == "meta-llama/Meta-Llama-3.1-70B"
     assert proposal.hardware is not None
     assert proposal.hardware.value == "H200"
     assert proposal.workload.batch is not None
