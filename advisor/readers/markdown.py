@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from advisor.finding import Finding
-from advisor.proposal import Proposal, Reading
+from advisor.proposal import Proposal, Reading, Stated, Workload
 from advisor.prose.blocks import Page
 from advisor.prose.markdown import read_markdown, read_plain
+from advisor.prose.page_facts import Told, facts_of
 from advisor.prose.reading import statements_of
 from advisor.readers import Comment
 from advisor.readers.mentions import mentions_of
-from advisor.readers.page_facts import facts_of
 from advisor.source import Source, Span
 
 _MARKDOWN: Final = (".md", ".markdown", ".mdx")
@@ -60,14 +60,18 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
                 whole,
                 title=title,
                 kind="prose",
-                model=facts.model,
-                hardware=facts.hardware,
-                workload=facts.workload,
+                model=_stated(facts.model),
+                hardware=_stated(facts.hardware),
+                workload=Workload(batch=_stated(facts.batch), context=_stated(facts.context)),
                 levers=levers,
                 statements=statements,
             )
         )
     return Reading(source, tuple(proposals), tuple(problems))
+
+
+def _stated(told: Told[Any] | None) -> Stated[Any] | None:
+    return Stated(told.value, "given", told.span) if told is not None else None
 
 
 def comments(source: Source) -> tuple[Comment, ...]:

@@ -6,12 +6,11 @@ A value that two sentences state differently is none: it belongs to its own sent
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from advisor.catalog.hardware import parse_hardware
 from advisor.claims.regime import Aspect, Mention, mentioned
-from advisor.proposal import Stated, Workload
 from advisor.prose.blocks import Page
 from advisor.prose.frame import frame_of
 from advisor.prose.named import models_in
@@ -29,36 +28,44 @@ _MOST_SENTENCES: Final = 300
 _LONGEST: Final = 1500
 
 
+class Told(NamedTuple, Generic[T]):
+    """A value and where it stands."""
+
+    value: T
+    span: Span
+
+
 class Facts(NamedTuple):
     """What the whole document is about, as far as it is stated and not disputed."""
 
-    model: Stated[str | Mapping[str, object]] | None
-    hardware: Stated[str] | None
-    workload: Workload
+    model: Told[str] | None
+    hardware: Told[str] | None
+    batch: Told[int] | None
+    context: Told[int] | None
 
 
 class _One(Generic[T]):
     """A value that all who state it agree on."""
 
     def __init__(self) -> None:
-        self.stated: Stated[T] | None = None
+        self.stated: Told[T] | None = None
         self.key: object = None
         self.is_disputed = False
 
     def add(self, value: T, key: object, span: Span) -> None:
         if self.stated is None:
-            self.stated, self.key = Stated(value, "given", span), key
+            self.stated, self.key = Told(value, span), key
         elif key != self.key:
             self.is_disputed = True
 
     @property
-    def value(self) -> Stated[T] | None:
+    def value(self) -> Told[T] | None:
         return None if self.is_disputed else self.stated
 
 
 def facts_of(source: Source, page: Page) -> Facts:
     """Model, hardware, batch and context of a document where its sentences agree."""
-    model, hardware = _One[str | Mapping[str, object]](), _One[str]()
+    model, hardware = _One[str](), _One[str]()
     numbers = {Aspect.BATCH: _One[int](), Aspect.CONTEXT: _One[int]()}
     for body, start, text in _sentences(source, page):
         for named in models_in(text):
@@ -81,8 +88,8 @@ def facts_of(source: Source, page: Page) -> Facts:
         ):
             place = body.span(start, start + len(text))
             numbers[Aspect.CONTEXT].add(length, length, place)
-    workload = Workload(batch=numbers[Aspect.BATCH].value, context=numbers[Aspect.CONTEXT].value)
-    return Facts(model.value, hardware.value, workload)
+    batch, context = numbers[Aspect.BATCH].value, numbers[Aspect.CONTEXT].value
+    return Facts(model.value, hardware.value, batch, context)
 
 
 def _add_number(one: _One[int], mention: Mention, place: Span) -> None:
