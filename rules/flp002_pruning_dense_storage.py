@@ -181,7 +181,9 @@ def _judge(said: Said) -> Wrong | None:
     if not statement.sentence.isdisjoint({"KVQ", "SPEC", "DISTILL", "ACTQ"}):
         return None
     if statement.kind is Kind.SAVING and (
-        statement.phase is not Phase.DECODE or statement.reach > 2 or "MOE" in statement.nearby
+        (statement.phase is not Phase.DECODE and "DENSE" not in statement.nearby)
+        or statement.reach > 2
+        or "MOE" in statement.nearby
     ):
         return None
     if "QUANT" in statement.clause and "PRUNE" not in statement.clause and statement.reach >= 3:

@@ -23,6 +23,7 @@ follows it (H100 to H200, A100 to H100 SXM at 1.6x).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit, LeverAudit
@@ -218,6 +219,32 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+_NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\s?%)")
+_ALIKE = 0.06
+
+
+def _follows_peak(said: Said) -> bool:
+    """Whether the factor is that of two peaks which the text gives, whatever else it gives."""
+    claimed, text = said.statement.speedup, said.statement.context_text
+    if claimed is None or not said.has(r"\d\D{0,24}(?:[tp]flops|tops|cores|[gm]hz)\b"):
+        return False
+    peaks, others = set[float](), set[float]()
+    for match in _NUMBER.finditer(text):
+        value = float(match[1].replace(",", ""))
+        is_rate = re.match(r"\s?[gt]b/s", text[match.end() :], re.IGNORECASE) is not None
+        (others if is_rate else peaks).add(value)
+
+    def alike(values: set[float]) -> bool:
+        return any(
+            low and abs(high / low / claimed - 1.0) < _ALIKE
+            for high in values
+            for low in values
+            if high > low
+        )
+
+    return alike({peak for peak in peaks if peak > 2 * claimed}) and not alike(others)
+
+
 def _is_driven(said: Said) -> bool:
     statement = said.statement
     if statement.kind not in {Kind.GAIN, Kind.LOSS} or statement.cause != "PEAK":
@@ -233,6 +260,8 @@ def _is_driven(said: Said) -> bool:
         return False
     if not statement.sentence.isdisjoint({"PREFIX", "SPEC"}):
         return False
-    return said.says(_REASON) or not (
-        "BYTES" in statement.sentence or said.has(r"[gt]b/s|bandwidth")
+    return (
+        said.says(_REASON)
+        or _follows_peak(said)
+        or not ("BYTES" in statement.sentence or said.has(r"[gt]b/s|bandwidth"))
     )

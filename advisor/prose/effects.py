@@ -233,7 +233,8 @@ def _about_resources(
         yield Effect(
             Kind.UTILISATION, clause.start + used.start(), clause.start + used.end(), share
         )
-    saved = saving(clause, text)
+    pruned = not sentence.names.isdisjoint({"PRUNE", "MASK"})
+    saved = saving(clause, text, pruned=pruned)
     if saved is not None and skipped is None:
         yield saved
     free = next((tag for tag in clause.tags if tag.name == "FREE"), None)

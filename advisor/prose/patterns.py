@@ -115,6 +115,12 @@ OTHER_SIDE: Final = re.compile(
     r"|no longer|without being)\s+(?:\w+\s+)?$",
     re.IGNORECASE,
 )
+SMALLER_SIZE: Final = re.compile(
+    r"\b(\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:]{0,24}? (?:to|into|becomes?|->"
+    r"|→)[^.;:\d]{0,20}(\d+(?:\.\d+)?)"
+    r" ?GB\b(?!/s)",
+    re.IGNORECASE,
+)
 OF_THE_RATE: Final = re.compile(
     r"(?: of)? the (?:[\w/-]+ )?(?:speed|pace|rate|tokens?(?:/s| per second)|tok/s|t/s)\b",
     re.IGNORECASE,

@@ -269,9 +269,8 @@ class _BlockReader:
         phase, phase_reach = self._phase(
             index, clause, self._before_not(clause, effect, own), effect, labels
         )
-        if (status is Status.ASSERTED and is_past(sentence, clause) and "HOPED" not in own) or (
-            status is Status.ASSERTED and "MEASURED" in own and "HOPED" not in own
-        ):
+        told = is_past(sentence, clause) and "TRANSFER" not in own
+        if status is Status.ASSERTED and "HOPED" not in own and (told or "MEASURED" in own):
             status = Status.MEASURED
         frame = self._frames(index)
         cause, reach = self._cause(index, own, labels, self._apart(index, clause, own))

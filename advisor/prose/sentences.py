@@ -27,7 +27,6 @@ _ABBREVIATIONS: Final = frozenset(
         "etc",
         "approx",
         "fig",
-        "no",
         "cf",
         "resp",
         "ca",
@@ -126,6 +125,8 @@ def _bounds(text: str) -> Iterator[tuple[int, int]]:
 def _abbreviated(text: str, stop: int) -> bool:
     begin = max(text.rfind(" ", max(0, stop - 12), stop), text.rfind("(", max(0, stop - 12), stop))
     word = text[begin + 1 : stop].lower()
+    if word == "no":  # "No. 5" is a number, "No. Zeros are read" an answer
+        return text[stop + 1 : stop + 3].strip()[:1].isdigit()
     return (
         word in _ABBREVIATIONS
         or (len(word) == 1 and word.isalpha())

@@ -1,0 +1,111 @@
+"""Two figures of one thing, before and after: "62 tok/s where we had 41", "40 -> 25 ms".
+
+The order is told by the words between them ("instead of", "down to"), the direction by the unit: of
+a time the smaller is the faster, of a rate the larger. Where neither figure has a unit, the words
+of the sentence say whether a time or a rate is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+_NUMBER: Final = r"(\d{1,6}(?:[.,]\d+)?)"
+_UNIT: Final = (
+    r"\s?(tok(?:en)?s?\s?(?:/|per |a )\s?s(?:ec(?:ond)?)?s?\b(?:/user)?|t/s\b|tps\b|ms\b(?:\s?(?:/"
+    r"|per |a )"
+    r"\s?tok(?:en)?\b)?|milliseconds?\b|s\b(?!/)|seconds?\b|[uµ]s\b)?"
+)
+_SOME: Final = r"(?:about |some |around |roughly |nearly |only |just |every |the (?:old|previous) |~ ?|≈ ?)?"
+_AFTER_BEFORE: Final = (
+    r"\s?[,(]?\s?(?:in place of|instead of|rather than|and not|not|where (?:we|it|there"
+    r"|you) (?:had|was"
+    r"|were|got)|down from|up from|from|over (?:the|our)(?: old)?|against|versus|vs\.?"
+    r"|compared (?:to"
+    r"|with)|previously|was|were|it was|formerly|used to be|as opposed to|before:?|earlier:?)\s"
+)
+"""What stands between the new figure and the old one."""
+_BEFORE_AFTER: Final = (
+    r"\s?(?:->|→|=>|⇒|[,;]? ?(?:now|then)|to|becomes?|down to|up to|goes (?:down |up )?to"
+    r"|(?:falls?|drops?|shrinks?|rises?|climbs?|improves?) to|turns? into"
+    r"|(?:before|earlier|today|so far|at present|originally)[,;:]? (?:and |now |then )?)\s?"
+)
+"""What stands between the old figure and the new one."""
+_FIRST: Final = re.compile(
+    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_AFTER_BEFORE}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
+    rf"|\.\d)",
+    re.IGNORECASE,
+)
+_SECOND: Final = re.compile(
+    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_BEFORE_AFTER}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
+    rf"|\.\d)",
+    re.IGNORECASE,
+)
+_ABOUT_TIME: Final = re.compile(
+    r"\b(?:ms|latency|tpot|itl|tbt|time|interval|delay|wait|step)\b", re.IGNORECASE
+)
+_ABOUT_RATE: Final = re.compile(
+    r"\b(?:tok(?:en)?s?\s?/\s?s|t/s|tps|tok/sec|token rate|tokens per second|speed"
+    r"|interactivity)\b",
+    re.IGNORECASE,
+)
+_SCALES: Final = {"u": 1e-3, "µ": 1e-3, "m": 1.0, "s": 1e3}
+_LARGEST: Final = 500.0
+
+
+class Pair(NamedTuple):
+    """Two figures; offsets in the text. The factor is above 1 where the later one is faster."""
+
+    start: int
+    end: int
+    factor: float
+    tpot_ms: float | None
+    """The later figure as a time per token; None for a time of something longer."""
+
+
+@lru_cache(maxsize=4096)
+def pairs_in(text: str) -> tuple[Pair, ...]:
+    """Every pair of figures in a sentence, in order."""
+    found = [
+        pair
+        for pattern, reverse in ((_FIRST, True), (_SECOND, False))
+        for match in pattern.finditer(text)
+        if (pair := _pair(text, match, reverse=reverse)) is not None
+    ]
+    return tuple(sorted(found))
+
+
+def _pair(text: str, match: re.Match[str], *, reverse: bool) -> Pair | None:
+    one, unit, _, other, last = match.groups()
+    units = (unit or last or "").lower(), (last or unit or "").lower()
+    values = [float(number.replace(",", "")) for number in (one, other)]
+    if min(values) <= 0:
+        return None
+    rates = [_is_rate(name) for name in units]
+    if units[0] and rates[0] != rates[1]:
+        return None
+    if units[0]:
+        rate = rates[0]
+    elif _ABOUT_RATE.search(text[: match.start()]) or _ABOUT_RATE.match(text[match.end() :].strip()):
+        rate = True
+    elif _ABOUT_TIME.search(text[: match.start()]):
+        rate = False
+    else:
+        return None
+    if not rate and units[0]:
+        values = [value * _SCALES[name[0]] for value, name in zip(values, units, strict=True)]
+    old, new = reversed(values) if reverse else values
+    factor = new / old if rate else old / new
+    if not 1.0 / _LARGEST < factor < _LARGEST or abs(factor - 1.0) < _SAME:
+        return None
+    per_token = rate or units[0] in {"", "ms"} or "tok" in units[0]
+    tpot = (1e3 / new if rate else new) if per_token else None
+    return Pair(match.start(), match.end(), factor, tpot)
+
+
+_SAME: Final = 0.02
+
+
+def _is_rate(unit: str) -> bool:
+    return unit.startswith("t")
