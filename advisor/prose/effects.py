@@ -23,6 +23,7 @@ from advisor.prose.gains import (
     worded_gain,
 )
 from advisor.prose.model import Kind
+from advisor.prose.pairs import pairs_in
 from advisor.prose.patterns import (
     ADVICE,
     COPULA,
@@ -93,8 +94,25 @@ def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
     found: list[tuple[Clause, Effect]] = []
     for clause in sentence.clauses:
         own = [claim for claim in claims if clause.start <= _middle(claim, sentence) < clause.end]
-        found.extend((clause, effect) for effect in _in_clause(block, sentence, clause, own))
+        pair = _pair_in(sentence, clause)
+        found.extend((clause, effect) for effect in _in_clause(block, sentence, clause, own, pair))
     return found
+
+
+def _pair_in(sentence: Sentence, clause: Clause) -> Effect | None:
+    """Two figures of tokens, before and after, that begin in a clause."""
+    if SOME_DIGIT.search(sentence.text) is None or sentence.names.isdisjoint(_OF_TOKENS):
+        return None
+    prefill = any(tag.name == "PREFILL" for tag in clause.tags)
+    for pair in pairs_in(sentence.text):
+        start, end = sentence.start + pair.start, sentence.start + pair.end
+        if clause.start <= start < clause.end:
+            kind = Kind.GAIN if pair.factor > 1.0 else Kind.LOSS
+            return Effect(kind, start, end, pair.factor, pair.tpot_ms, is_prefill=prefill)
+    return None
+
+
+_OF_TOKENS: Final = frozenset({"TIME", "RATE", "DECODE", "TOKENS", "SINGLE"})
 
 
 def _middle(claim: Claim, sentence: Sentence) -> int:
@@ -114,14 +132,24 @@ def _claims(sentence: Sentence) -> list[Claim]:
 
 
 def _in_clause(
-    block: Block, sentence: Sentence, clause: Clause, claims: Sequence[Claim]
+    block: Block,
+    sentence: Sentence,
+    clause: Clause,
+    claims: Sequence[Claim],
+    pair: Effect | None,
 ) -> Iterator[Effect]:
     text = block.text[clause.start : clause.end]
     names = {tag.name for tag in clause.tags}
     yield from _about_resources(block, sentence, clause, names)
     worded = worded_gain(block.text, clause)
-    best: Effect | None = None
+    best = pair
     for claim in claims:
+        if (
+            pair is not None
+            and pair.start < sentence.start + claim.end
+            and (sentence.start + claim.start < pair.end)
+        ):
+            continue
         if claim.metric is Metric.UNKNOWN and not _is_about_speed(
             claim, sentence.text, clause, names, block
         ):

@@ -17,7 +17,9 @@ _UNIT: Final = (
     r"|per |a )"
     r"\s?tok(?:en)?\b)?|milliseconds?\b|s\b(?!/)|seconds?\b|[uµ]s\b)?"
 )
-_SOME: Final = r"(?:about |some |around |roughly |nearly |only |just |every |the (?:old|previous) |~ ?|≈ ?)?"
+_SOME: Final = (
+    r"(?:about |some |around |roughly |nearly |only |just |every |the (?:old|previous) |~ ?|≈ ?)?"
+)
 _AFTER_BEFORE: Final = (
     r"\s?[,(]?\s?(?:in place of|instead of|rather than|and not|not|where (?:we|it|there"
     r"|you) (?:had|was"
@@ -87,7 +89,9 @@ def _pair(text: str, match: re.Match[str], *, reverse: bool) -> Pair | None:
         return None
     if units[0]:
         rate = rates[0]
-    elif _ABOUT_RATE.search(text[: match.start()]) or _ABOUT_RATE.match(text[match.end() :].strip()):
+    elif _ABOUT_RATE.search(text[: match.start()]) or _ABOUT_RATE.match(
+        text[match.end() :].strip()
+    ):
         rate = True
     elif _ABOUT_TIME.search(text[: match.start()]):
         rate = False
