@@ -99,11 +99,10 @@ MARKS: Final = MappingProxyType(
             "shorter delays, time saver, turbocharge(s|d|), supercharge(s|d|), fast track(|s), "
             "speed bump, speed boost, speed gain(|s), speed win, speed increase, speed "
             "improvement(|s), decode win, latency win, latency gain, latency improvement, "
-            "performance boost, performance gain(|s), performance win, higher tokens, more "
-            "tokens (leave|come|arrive|appear|per second|each second|a second|every second), "
-            "earlier on (the )screen, word earlier, words earlier, token earlier, tokens "
-            "earlier, there earlier, done earlier, finish(|es) earlier, complete(|s) earlier, "
-            "come(|s) earlier, milliseconds earlier"
+            "performance boost, performance gain(|s), performance win, earlier on (the "
+            ")screen, word earlier, words earlier, token earlier, tokens earlier, there "
+            "earlier, done earlier, finish(|es) earlier, complete(|s) earlier, come(|s) "
+            "earlier, milliseconds earlier, more tokens (leave|come|arrive|appear)"
         ),
         "SLOWER": (
             "slows (anything|things) down, slower, slow(|s|ed|ing) down, slow, "
@@ -176,7 +175,8 @@ MARKS: Final = MappingProxyType(
             "to produce a token, latency token, token period, decode loop time, time a token "
             "needs, waiting for tokens, wait for (the each every )(next new )(token|word), "
             "time of the reply, answer time, answering time, time to complete a reply, time to "
-            "finish a reply, per step time, turnaround"
+            "finish a reply, per step time, turnaround, latency win, latency gain, latency "
+            "improvement, less latency"
         ),
         "RATE": (
             "tokens s, tok s, tps, tokens per second, token s, tokens sec, tok sec, token per "
@@ -196,7 +196,8 @@ MARKS: Final = MappingProxyType(
             "output, per user tps, tok sec user, rate of generation, rate of decoding, tokens "
             "per unit time, speed of decode, speed of generating, speed of output, output tok "
             "s, tok per sec, tokens sec user, tok s user, tokens s user, generating speed, "
-            "decoding throughput, speed in chat, speed of chat"
+            "decoding throughput, speed in chat, speed of chat, performance boost, performance "
+            "gain(|s), performance win, more tokens (leave|come|arrive|appear)"
         ),
         "THROUGHPUT": (
             "throughput, goodput, requests s, requests per second, req s, tokens in total, total "
@@ -225,7 +226,8 @@ MARKS: Final = MappingProxyType(
             "phase, decode stage, generation latency, decoding phase, output phase, completion "
             "speed, generates text, writing text, text output, users (see|get|notice), users "
             "(will|should) (see|get|notice), users can (expect|look forward), tg, tg128, "
-            "sampling, token by token generation, typing, types its answers, interactive path"
+            "sampling, token by token generation, typing, types its answers, interactive path, "
+            "decode win"
         ),
         "TOKENS": ("token, tokens, tokens s, tok s, tokens per second, t s"),
         "LLM": (

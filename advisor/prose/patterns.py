@@ -129,7 +129,10 @@ OF_THE_TIME: Final = re.compile(
     r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b", re.IGNORECASE
 )
 ADVICE: Final = re.compile(
-    r"\b(?:buy|take|choose|get|pick|prefer|go for|pay for|select|look for|invest in)\b",
+    r"(?:^\W*|[,;:.—–(] ?|\b(?:should|must|to|you|we|i|and|or|then|please|better|would|will|can"
+    r"|always"
+    r"|just|simply|rather|also|not|never|that|is) )(buy|take|choose|get|pick|prefer|go for|pay for"
+    r"|select|look for|invest in|opt for|rank)\b",
     re.IGNORECASE,
 )
 SAME_AS_SHORT: Final = re.compile(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.matrix import embedding, is_certain
 from advisor.prose.model import Status
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Word
@@ -37,7 +38,7 @@ _BETWEEN: Final = _set(
     " corresponding additional extra big large visible apparent substantial"
 )
 _NEAR_REACH: Final = 3
-_PSEUDO_AFTER: Final = _set("only just need require matter touch merely necessarily to")
+_PSEUDO_AFTER: Final = _set("only just need require matter touch merely necessarily to least")
 _TURNS: Final = _set("but yet instead although so because")
 _LABEL_WORDS: Final = 6
 _HEDGES: Final = _set(
@@ -72,7 +73,7 @@ _ATTRIBUTED: Final = re.compile(
     r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:be|think|believe|say|call|cost)"
     r"|is (?:often"
     r"|sometimes|frequently) (?:said|claimed|assumed)"
-    r"|(?:conclude|concluded|assumed|believed|thought) that)",
+    r"|(?<!we )(?<!i )(?:conclude|concluded|assumed|believed|thought) that)",
     re.IGNORECASE,
 )
 _REFUTES: Final = re.compile(
@@ -230,8 +231,13 @@ def status_of(
         return Status.REJECTED
     if block.kind is BlockKind.CELL and _TOLD_COLUMN.search(block.column):
         return Status.MEASURED
+    following = sentences[index + 1].text if index + 1 < len(sentences) else ""
+    embedded = embedding(text, sentence.start, at, sentence.end, following)
+    if embedded is not None:
+        return embedded
     start, end = _part(text, clause, at)
-    if is_negated(sentence.words, clause, at, start):
+    certain = is_certain(text[sentence.start : at])
+    if not certain and is_negated(sentence.words, clause, at, start):
         return Status.DENIED
     if _UNCHANGED.search(text, start, end):
         return Status.DENIED
@@ -240,7 +246,7 @@ def status_of(
     if _COLLECTIVE.search(text, at, sentence.end):
         return Status.DENIED
     head = text[sentence.start : clause.end]
-    if _SUPPOSED.search(head):
+    if not certain and _SUPPOSED.search(head):
         return Status.SUPPOSED
     if _ATTRIBUTED.search(head) or _REFUTING_TAIL.search(text[sentence.start : sentence.end]):
         return Status.QUOTED
