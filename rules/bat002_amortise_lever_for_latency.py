@@ -149,6 +149,9 @@ _ALL_RATE = re.compile(
     r"tok(?:en)?s?/s",
     re.IGNORECASE,
 )
+_ONE_STREAM = re.compile(
+    r"\b(?:single|one|lone) (?:stream|user|sequence|request)|\bbatch (?:size )?1\b", re.IGNORECASE
+)
 _STEP = re.compile(r"\b(?:step|pass|iteration)\b[^.;]{0,40}?(\d+(?:\.\d+)?) ?ms\b", re.IGNORECASE)
 """A step's time, which is each user's time per token."""
 _COUNT = re.compile(
@@ -224,7 +227,10 @@ def _is_shared_rate(statement: Statement) -> bool:
     step = _STEP.search(statement.context_text)
     if step is not None:
         return statement.tpot_ms < 0.8 * float(step[1])
-    same = any(abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before)
+    told_before = statement.context_text.rpartition(statement.text)[0]
+    same = not _ONE_STREAM.search(told_before) and any(
+        abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before
+    )
     divided = bool(
         before
         and statement.tpot_ms < 0.8 * min(before)
