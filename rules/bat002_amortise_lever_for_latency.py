@@ -33,7 +33,7 @@ from advisor.judge import GRACE
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.rule import PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
+from advisor.said import Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import factor, milliseconds
 
 RULE = Rule(
@@ -144,113 +144,206 @@ def _throughput(lever: LeverAudit) -> str:
 
 
 _ALL_RATE = re.compile(
-    r"(\d[\d,]*) tok(?:en)?s?/s (?:in total|total|aggregate|overall|across|altogether|for all)"
-    r"|(?:total|aggregate|together|throughput|altogether|all users)\D{0,40}?(\d[\d,]*) "
-    r"tok(?:en)?s?/s",
+    r"(\d[\d,]*) tok(?:en)?s?/s (?:in total|total|aggregate|overall|across|altogether|for all|in"
+    r" all"
+    r"|together|combined)"
+    r"|(?:total|aggregate|together|throughput|altogether|all users|combined|server|card|gpu|box"
+    r"|endpoint)\D{0,40}?(\d[\d,]*) tok(?:en)?s?/s",
     re.IGNORECASE,
-)
-_ONE_STREAM = re.compile(
-    r"\b(?:single|one|lone) (?:stream|user|sequence|request)|\bbatch (?:size )?1\b", re.IGNORECASE
 )
 _STEP = re.compile(r"\b(?:step|pass|iteration)\b[^.;]{0,40}?(\d+(?:\.\d+)?) ?ms\b", re.IGNORECASE)
 """A step's time, which is each user's time per token."""
+_MANY = (
+    r"(?:users|streams|sessions|requests|clients|sequences|chats|conversations|people|persons"
+    r"|customers|callers|readers|replies|prompts|tenants|seqs|of them)"
+)
+_WORDED = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10, "twelve": 12,
+    "sixteen": 16, "twenty": 20, "thirty": 30, "thirty-two": 32, "fifty": 50, "sixty-four": 64,
+}  # fmt: skip
+_HOW_MANY = rf"(?:\d{{1,4}}|{'|'.join(sorted(_WORDED, key=len, reverse=True))})"
 _COUNT = re.compile(
-    r"\b(\d{1,4}) (?:\w+ )?(?:users|streams|sessions|requests|clients|sequences)|batch (?:size "
-    r")?(?:of )?(\d{1,4})",
-    re.IGNORECASE,
+    rf"\b({_HOW_MANY}) (?:[\w-]+ )?{_MANY}\b|batch (?:size )?(?:of )?(\d{{1,4}})", re.IGNORECASE
+)
+_FEWER = (
+    r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small|halv|cut|drop)\w*(?: the| a|"
+    r" our)?"
+    r" (?:\w+ )?(?:batch|concurrency|max_num_seqs)"
+    r"|fewer (?:\w+ )?(?:users|requests|sequences|streams|chats|slots)|at batch (?:size )?1\b"
+    r"|lower concurrency|(?<!server )(?<!one )(?<!box )without batching|no batching|replicas?\b"
 )
 _CHANGE = re.compile(
     r"\bbatch(?: size)?(?: of| from)? (\d+) to (?:a )?(?:batch )?(?:size )?(?:of )?(\d+)",
     re.IGNORECASE,
 )
-_FEWER = (
-    r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small)\w*(?: the| a)? (?:batch"
-    r"|concurrency|max_num_seqs)"
-    r"|fewer (?:users|requests|sequences)|at batch (?:size )?1\b|lower concurrency"
+_RAISED = re.compile(
+    r"\b(?:(?:continuous|dynamic|in-?flight|static|request|adaptive|iteration[- ]level|automatic)"
+    r" (?:batch\w*|scheduling)"
+    r"|(?<!without )(?<!no )(?<!than )batching\b"
+    r"|(?:larger?|bigg?er|big|higher|more|deeper|wider|fuller|growing) (?:\w+ )?(?:batch(?:es)?"
+    r"|batch sizes?|concurrency|max_num_seqs|max_batch_size|num_slots)\b"
+    r"|(?:rais|increas|doubl|tripl|quadrupl|grow|lift|enlarg|scal|bump|turn)\w* (?:up )?(?:the |our"
+    r" "
+    r"|its )?(?:\w+ )?(?:batch|max_num_seqs|max_batch_size|concurrency|slots|num_slots)"
+    r"|(?:batch(?: size)?|max_num_seqs|max_batch_size|concurrency|batch sizes?)\W{0,3}(?:of |to "
+    r"|from 1 to |is |at )?(?:[2-9]\b|\d\d)"
+    rf"|{_HOW_MANY} (?:\w+ )?(?:times|{_MANY}) (?:\w+ )?(?:in(?:to)?|per|an?|share|sharing|together"
+    rf"|at"
+    r" once|in parallel|ride|to)\b"
+    rf"|(?:packs?|groups?|bundles?|merges?|fuses?|combin\w+|batch(?:es|ed)?|serv\w+) (?:up to )?"
+    rf"(?:{_HOW_MANY}|many|several) (?:\w+ )?{_MANY}"
+    rf"|(?:read|loaded|streamed|fetched)(?: only)? once for (?:all|every|the|{_HOW_MANY}|many)"
+    r"|spread\w* (?:every|each|the|one|a) (?:\w+ )?reads?|amorti[sz]\w+"
+    r"|shar(?:e|es|ed|ing) (?:the |one |a |each |every )?(?:\w+ )?(?:weights?|pass|reads?|step"
+    r"|forward)"
+    rf"|(?:pass|step|read|weights) (?:is|are) shared|more {_MANY}"
+    r"|(?:each|every) (?:added|additional|extra|further|new) (?:user|request|stream|session|client)"
+    rf"|(?:{_HOW_MANY}|many) {_MANY} (?:at a time|at once|together|in one))",
+    re.IGNORECASE,
 )
-_USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients"
-_TOTAL = r"aggregate|total|throughput|overall|all users|server|system"
-_OF_ONE = r"user|stream|session|itl|tpot|request|client|each|single"
+"""How more sequences come into a step."""
+_QUEUE = (
+    r"\bqueu\w*|waiting (?:time|line|room|list)|\bwait(?:s|ing|ed)? (?:in|to start|until|before"
+    r"|longer|for (?:a|the|its|their|his) (?:slot|turn|start))|backlog|burst|\brush\b|p9\d"
+    r"|\btails?\b"
+    r"|admission|ttft|first token|nightly|whole set|makespan|jobs?\b"
+)
+_ONE = re.compile(
+    r"\b(?:each(?: one)?(?: of (?:them|the|these|us|our))?|every ?one(?: of (?:them|the|us))?"
+    r"|every(?:body| single| individual)?|every (?:\w+ )?(?:user|person|client|customer|reader|chat"
+    r"|stream|session|caller|tenant|screen|conversation)|anyone|anybody|somebody|someone|alone"
+    r"|apiece|individual(?:ly)?|lone|solitary|single|any (?:one|single|given|individual) \w+"
+    r"|(?:my|your|his|her|their) (?:own )?(?:answers?|repl(?:y|ies)|tokens?|text|chats?|responses?"
+    r"|completion|stream|output)|per (?:user|head|stream|session|client|person|seat)|one (?:user"
+    r"|person|reader|customer|client|chat|stream|conversation|caller)|you(?: alone)? (?:get|see"
+    r"|wait)"
+    r"|a (?:lone |single )?(?:user|reader|customer|client|person|caller))\b",
+    re.IGNORECASE,
+)
+_OTHERS = frozenset(
+    {"GRAPHS", "QUANT", "SPEC", "TP", "KVQ", "DISTILL", "LAYERS", "S24", "PREFIX", "OFFLOAD", "GQA",
+     "ATTN", "PRUNE", "MOE", "MATMUL", "PEAK", "FLOPS"}
+)  # fmt: skip
+"""Levers that do make a stream faster, whatever the batch."""
+_AS_BEFORE = r"\bstill\b|as before|\bas well as before|the same as alone|no (?:slower|worse)"
+_BOTH = r"\bboth\b|as well as|\balike\b|at the same time"
+_PRICE = r"\b(?:costs?|price|energy|joules?|watt|dollars?|euros?)\b"
+_USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients|chats"
+_TOTAL = r"aggregate|total|throughput|overall|all users|server|system|sum\b|combined"
+_OF_ONE = r"user|stream|session|itl|tpot|request|client|each|single|chat"
 
 
 def _judge(said: Said) -> Wrong | None:
     """More sequences in a step, and one user who is to see tokens faster."""
     statement = said.statement
     sure = confidence_of(statement)
-    if sure is None or statement.phase in NO_DECODE or is_unlinked(statement):
+    if sure is None or statement.phase in {Phase.TRAINING, Phase.OTHER} or is_unlinked(statement):
+        return None
+    if statement.phase is Phase.PREFILL and "DECODE" not in statement.clause:
         return None
     for held in (_in_row(statement), _in_words(said, sure)):
         if held is not None:
             return held
-    if not said.says(_FEWER) and _is_shared_rate(statement):
-        return _each_waits(sure)
-    if said.says(_FEWER) or said.has(r"\bqueu|\bwait|\bbacklog|\bburst|\bp9\d|\btail"):
+    if said.says(_FEWER):
         return None
-    if "SPEC" in statement.sentence:
+    if _is_shared_rate(said):
+        return _each_waits(said, sure)
+    if statement.kind is not Kind.GAIN or said.has(_QUEUE):
         return None
-    if statement.kind is Kind.GAIN and not statement.is_aggregate:
-        one = not statement.clause.isdisjoint({"SINGLE", "TIME"}) or "SINGLE" in statement.sentence
-        change = _CHANGE.search(statement.context_text)
-        raised = change is not None and int(change[1]) < int(change[2])
-        if change is not None and not raised:
-            return None
-        if statement.cause == "BATCH" and statement.is_single and one:
-            return _each_waits(sure)
-        if statement.phase is Phase.DECODE and "TIME" in statement.clause:
-            if raised:
-                return _each_waits(sure)
-            if statement.cause == "BATCH":
-                return _each_waits(Confidence.MEDIUM)
+    if statement.is_aggregate and not re.search(_BOTH, statement.text, re.IGNORECASE):
+        return None
+    if (
+        statement.cause in _OTHERS
+        or not _OTHERS.isdisjoint(statement.sentence)
+        or re.search(_PRICE, statement.text)
+    ):
+        return None
+    change = _CHANGE.search(statement.context_text)
+    grown = change is not None and int(change[1]) < int(change[2])
+    if change is not None and not grown:
+        return None
+    raised = grown or _RAISED.search(statement.context_text) is not None
+    if re.search(_AS_BEFORE, statement.text, re.IGNORECASE) or not raised:
+        return None
+    if _is_of_one(statement):
+        return _each_waits(said, sure)
+    if statement.phase is Phase.DECODE and "TIME" in statement.clause:
+        return _each_waits(said, sure if grown else Confidence.MEDIUM)
     return None
 
 
-def _each_waits(sure: Confidence) -> Wrong:
+def _is_of_one(statement: Statement) -> bool:
+    """Whether the clause is about the tokens of one user."""
+    return "SINGLE" in statement.clause or _ONE.search(statement.text) is not None
+
+
+def _users(said: Said) -> float | None:
+    """How many share a step, where the text tells it."""
+    match = _COUNT.search(said.statement.context_text)
+    if match is not None:
+        word = (match[1] or match[2]).lower()
+        return float(_WORDED.get(word) or int(word))
+    batch = said.statement.frame.batch
+    return float(batch) if batch else None
+
+
+def _each_waits(said: Said, sure: Confidence) -> Wrong:
+    count = _users(said)
+    step = _STEP.search(said.statement.context_text)
+    shown = f"{count:.0f} tokens, one for each of {count:.0f}" if count and count > 1 else (
+        "B tokens, one for each of B sequences"
+    )  # fmt: skip
+    waits = f": {step[1]} ms per token" if step is not None else ", and 1.00x at best"
     return Wrong(
-        "a step of B sequences makes B tokens, one for each: each user waits for the whole step, so"
-        " his rate is the total over B, and 1.00x at best",
+        f"a step makes {shown}: each user waits for the whole step{waits}; what grows is the total",
         sure,
+        numbers={"users": count} if count else {},
     )
 
 
-def _is_shared_rate(statement: Statement) -> bool:
+def _is_shared_rate(said: Said) -> bool:
     """Whether the rate of all is given as that of one, or the step is divided by its users."""
+    statement = said.statement
     if statement.kind not in {Kind.FIGURE, Kind.GAIN} or statement.tpot_ms is None:
         return False
     many = (
         (statement.frame.batch or 0) > 1
         or not statement.nearby.isdisjoint({"BATCH", "AGGREGATE", "THROUGHPUT"})
-        or _COUNT.search(statement.context_text) is not None
+        or (_users(said) or 0.0) > 1
     )
-    if not many or "SINGLE" not in statement.clause:
+    if not many or not _is_of_one(statement) or _ALL_RATE.search(statement.text):
+        return False
+    if statement.is_aggregate and _ONE.search(statement.text) is None:
         return False
     before = [tpot for _, _, tpot in statement.earlier if tpot]
     step = _STEP.search(statement.context_text)
+    if step is not None and not _OTHERS.isdisjoint(statement.sentence):
+        return False
     if step is not None:
         return statement.tpot_ms < 0.8 * float(step[1])
-    told_before = statement.context_text.rpartition(statement.text)[0]
-    same = not _ONE_STREAM.search(told_before) and any(
-        abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before
-    )
+    same = any(abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before)
     divided = bool(
         before
         and statement.tpot_ms < 0.8 * min(before)
-        and "BATCH" in statement.nearby
+        and _RAISED.search(statement.context_text)
+        and _OTHERS.isdisjoint(statement.nearby)
         and re.search(r"\b(?:each|every)", statement.text, re.IGNORECASE)
     )
-    return same or divided
+    return (same and not re.search(_AS_BEFORE, statement.text, re.IGNORECASE)) or divided
 
 
 def _in_words(said: Said, sure: Confidence) -> Wrong | None:
     """Users, their rate and the rate of all in one passage, which do not multiply."""
     statement = said.statement
-    if statement.tpot_ms is None or "SINGLE" not in statement.clause or statement.is_aggregate:
+    if statement.tpot_ms is None or not _is_of_one(statement) or statement.is_aggregate:
         return None
-    total, users = _ALL_RATE.search(statement.context_text), _COUNT.search(statement.context_text)
-    if total is None or users is None or statement.table is not None:
+    total, count = _ALL_RATE.search(statement.context_text), _users(said)
+    if total is None or count is None or statement.table is not None:
         return None
     rate = float((total[1] or total[2]).replace(",", ""))
-    count = float(users[1] or users[2])
     each = 1e3 / statement.tpot_ms
+    if _ALL_RATE.search(statement.text) and abs(each - rate) < 0.01 * rate:
+        return None  # it is the rate of all itself
     return _told(count, each, rate, sure) if count > 1 and each * count > 1.15 * rate else None
 
 

@@ -109,8 +109,12 @@ def _settling(corners: tuple[Corner, ...]) -> str:
     for corner in corners:
         by_batch.setdefault(corner.batch, set()).add(_verdict(corner))
         by_context.setdefault(corner.context, set()).add(_verdict(corner))
-    if all(len(found) == 1 for found in by_batch.values()):
+    if len(by_batch) > 1 and all(len(found) == 1 for found in by_batch.values()):
         return "the batch"
-    if all(len(found) == 1 for found in by_context.values()):
+    if len(by_context) > 1 and all(len(found) == 1 for found in by_context.values()):
         return "the context"
-    return "batch and context"
+    return (
+        "batch and context"
+        if len(by_batch) > 1 and len(by_context) > 1
+        else ("the batch" if len(by_batch) > 1 else "the context")
+    )

@@ -31,7 +31,7 @@ from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.operands import gemm_share
-from advisor.prose.model import Kind, Status
+from advisor.prose.model import Kind, Phase, Status
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import digits, factor, factors
@@ -120,30 +120,135 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         )
 
 
-_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10}
+_WORDS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64, "hundred": 100,
+}  # fmt: skip
+_COUNT = rf"\d{{1,2}}|{'|'.join(_WORDS)}"
 _DRAFTED = re.compile(
-    rf"\bdraft(?:s|ing|ed)? (?:of )?({'|'.join(_WORDS)}|\d{{1,2}})\b"
-    rf"|\b({'|'.join(_WORDS)}|\d{{1,2}}) (?:draft(?:ed)?|proposed|guessed|speculative) tokens",
+    rf"\bdraft(?:s|ing|ed)? (?:of |length )?(?:of )?({_COUNT})\b"
+    rf"|\b({_COUNT}) (?:draft(?:ed)?|proposed|guessed|speculative|candidate) tokens"
+    rf"|\b(?:gamma|γ|k|num_speculative_tokens|(?:draft|spec(?:ulative)?)[-_ ](?:tokens|length|len|k"
+    rf"|n)"
+    rf"|n_predict|draft[-_]max|lookahead|steps)\s?(?:=|:|of|is)?\s?({_COUNT})\b"
+    rf"|\b(?:guess(?:es)?|propos(?:es?|ing)|predict(?:s|ing)?) (?:the next )?({_COUNT})\b(?! ?%)",
+    re.IGNORECASE,
+)
+_PER_PASS = re.compile(
+    rf"\b({_COUNT}) tokens (?:(?:per|a|each|every|in (?:one|a|each)) (?:pass|step|forward|round|go"
+    r"|verification)|instead of one|for the price of one|at once|at a time)",
     re.IGNORECASE,
 )
 _NEVER = (
     r"never (?:\w+ ){0,2}?(?:slow|worse)"
     r"|(?:cannot|can not|can['’]t) (?:\w+ )?(?:slow|make \w+ worse)"
 )
-_ACCEPTED = r"accept|reject|agree|hit rate|at best|at most|up to|upper|ceiling|if all|theor"
-_NEW_TEXT = (
-    r"creative|stor(?:y|ies)|poem|poetry|fiction|any (?:text|prompt|task)|free[- ]form|brainstorm"
+_ACCEPTED = (
+    r"accept|reject|agree|hit rate|at best|up to|upper|ceiling|if all|theor|match(?:es|ed)?\b"
 )
+_NEW_TEXT = (
+    r"creative|stor(?:y|ies)|poem|poetry|fiction|free[- ]form|brainstorm|small talk|verse|lyrics"
+    r"|any (?:kind|sort|type|text|prompt|task|chat|input|topic|request|content|language)"
+    r"|(?:every|all) (?:kinds?|sorts?|types?|texts?|prompts?|tasks?|chats?|requests?|workloads?)"
+    r"|whatever (?:the|is|they|people|users)|no matter (?:what|which)|alike\b|everywhere|across the"
+    r" "
+    r"board|irrespective|independent(?:ly)? of (?:the )?(?:text|prompt|task|content|input)"
+)
+_MANY = re.compile(
+    r"\b(?:batch(?: size)?|bs|concurrency|max_num_seqs)\W{0,3}(?:of |is |at )?(?P<batch>\d{1,4})\b"
+    r"|\b(?P<count>\d{1,4}) (?:[\w-]+ ){0,2}?(?:users|chats|streams|sessions|sequences|requests"
+    r"|clients|conversations|seqs|slots|callers|queries|of them|in flight|at once|in parallel"
+    r"|together|concurrent(?:ly)?)\b",
+    re.IGNORECASE,
+)
+_BUSY = (
+    r"\b(?:saturat\w+|full(?:y)? (?:load|batch|server|house|loaded|occupied)|peak (?:hours?|load"
+    r"|traffic)|rush hour|heavy (?:load|traffic)|under (?:full |heavy |high )?load|busy|batch jobs?"
+    r"|offline (?:job|batch|run|queue|workload)s?|bulk|nightly|overnight|high (?:concurrency|load"
+    r"|qps)|large batch(?:es)?|big batch(?:es)?|hundreds of (?:users|requests|streams|sequences)"
+    r"|max(?:ed|imum)? (?:out|batch|throughput|load)|throughput (?:job|tier|profile)s?)\b"
+)
+_LOAD = r"(?:load|batch(?: sizes?)?|concurrency|traffic|utili[sz]ation|occupancy|queue)s?"
+_ANY_LOAD = (
+    rf"\b(?:(?:at|under|for|in|with|on) (?:any|every|all|whatever|each) (?:\w+ )?{_LOAD}"
+    r"|(?:whatever|regardless of|independent(?:ly)? of|irrespective of|no matter(?: how \w+|"
+    r" what)?)"
+    rf" (?:the |is the )?(?:\w+ )?{_LOAD}"
+    r"|(?:all|every) (?:\w+ )?(?:profiles?|deployments?|tiers?|pools?|traffic|servers?|endpoints?"
+    r"|workloads?|queues?)|in (?:every|all|any) (?:cases?|deployments?|profiles?))\b"
+)
+_OFF = (
+    r"\b(?:(?<!pays )(?<!pay )(?<!paid )off|disabl\w+|slow\w*|less(?! than)|(?<!to )lose[sn]?(?!"
+    r" nothing)"
+    r"|shrinks?|fades?|vanish\w*|drops? to|falls to|below"
+    r" 1"
+    r"|only(?! help| gain| win| upside)|may|unless|except|until|up to batch|break-?even|smaller|no"
+    r" longer|stops?|depends?|if|nothing (?:at|with|for|above|beyond|from)|no (?:gain|speed-?up"
+    r"|benefit|help))\b"
+)
+_SMALL = (
+    r"\b(?:batch(?: size)?|bs|concurrency)\W{0,3}(?:of |is )?(?:1|one|2|two|4|four)\b|single[- ]"
+    r"(?:user|stream|request|sequence)|one (?:user|stream|request|chat)|lone|idle|small batch"
+    r"|(?:low|light|small) (?:load|concurrency|batch|traffic)|alone"
+)
+_BAD_DRAFTS = (
+    r"\b(?:wrong|bad(?:ly)?|poor(?:ly)?|miss(?:es|ed)?|reject\w*|useless|mispredict\w*|fails?|low"
+    r" acceptance|even if|worst case|not accepted|discarded|acceptance (?:rate )?(?:is|does|plays"
+    r"|has"
+    r"|need))\b"
+)
+_UNIVERSAL = (
+    r"\b(?:cannot|can['’]t|can not|never|always|no (?:downside|drawback|risk|penalty|reason not)"
+    r"|nothing (?:is |to )?(?:be )?los[te]|only (?:help|gain|win|upside)|pure (?:win|gain)|free"
+    r" lunch"
+    r"|loses? nothing|harmless)\b"
+)
+_UNKNOWN = (
+    r"accept\w*[^;]{0,60}?\b(?:not (?:been )?(?:looked|measured|known|checked|logged|tested"
+    r"|recorded)|unknown|unmeasured|untested|unclear|nobody|never (?:been )?(?:looked|measured)"
+    r"|yet to be|no idea|irrelevant|no role)|(?:nobody|no one|not|never|without) [^.;]{0,40}?\b"
+    r"(?:measur\w+|look\w+|check\w+|know\w*) [^.;]{0,24}?\baccept\w+"
+)
+_OTHER_COST = re.compile(
+    r".{0,160}?\b(?:weights|memory|vram|GB|set(?:ting)? ?up|install\w*|train\w*|distribution"
+    r"|quality"
+    r"|outputs?|licen[cs]e|disk|download|accuracy)\b.{0,80}?\b(?:costs?|free|negligible|nothing|no"
+    r"|ignored|takes?|adds?|matter|same)\b",
+    re.IGNORECASE,
+)
+"""What else may cost nothing: memory, set-up, quality."""
+_SHARED = 16
+"""Sequences in a step from which on verification is not free by itself."""
+_FELT = 1.3
+"""A smaller gain is possible at a large batch."""
+_LONGEST_SHORT = 8192
+"""Tokens of context from which on decode stays bound by the cache at any batch."""
 
 
-def _takes_all_drafts(said: Said) -> bool:
-    """Whether a gain is as large as the draft is long, with no word on what is accepted."""
-    statement, drafted = said.statement, _DRAFTED.search(said.statement.context_text)
-    if drafted is None or statement.speedup is None or said.has(_ACCEPTED):
-        return False
-    word = (drafted[1] or drafted[2]).lower()
-    count = _WORDS.get(word) or int(word)
-    return count > 1 and 0.95 * count <= statement.speedup <= 1.05 * (count + 1)
+def _number(word: str) -> int:
+    return _WORDS.get(word.lower()) or int(word)
+
+
+def _drafted(text: str) -> int | None:
+    """Tokens drafted for a pass, where a text tells them."""
+    match = _DRAFTED.search(text)
+    if match is not None:
+        return _number(next(group for group in match.groups() if group))
+    passes = _PER_PASS.search(text)
+    return _number(passes[1]) - 1 if passes is not None else None
+
+
+def _takes_all_drafts(said: Said) -> int | None:
+    """Tokens drafted, where the gain is as large with no word on what is accepted."""
+    statement = said.statement
+    drafted = _drafted(statement.context_text)
+    if drafted is None or drafted < 2 or statement.speedup is None:
+        return None
+    if said.has(_ACCEPTED.replace("|up to", "")) or re.search(
+        r"\bup to\b|at most", statement.text, re.IGNORECASE
+    ):
+        return None
+    return drafted if 0.95 * drafted <= statement.speedup <= 1.05 * (drafted + 1) else None
 
 
 def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
@@ -151,7 +256,7 @@ def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
     statement = said.statement
     if statement.kind is not Kind.GAIN or said.has(_ACCEPTED):
         return None
-    if re.search(_NEW_TEXT, statement.text, re.IGNORECASE) is None:
+    if not said.says(_NEW_TEXT) or said.says(r"\bnot\b|hardly|\bonly\b|except|\bbut\b|no gain"):
         return None
     return Wrong(
         "n-gram drafts repeat what the text already holds: where little recurs a pass yields hardly"
@@ -160,35 +265,98 @@ def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
     )
 
 
+def _sequences(said: Said) -> int:
+    """The most sequences in a step that the sentence or its frame tells."""
+    counts = [int(m["batch"] or m["count"]) for m in _MANY.finditer(said.statement.sentence_text)]
+    return max([said.statement.frame.batch or 0, *counts])
+
+
+def _is_long(said: Said) -> bool:
+    """Whether decode stays bound by the cache, so that drafts keep paying."""
+    context = said.statement.frame.context
+    if context is not None:
+        return context > _LONGEST_SHORT
+    return "LONG" in said.statement.nearby
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
     if statement.kind is Kind.LOSS and statement.status is Status.DENIED and said.says(_NEVER):
         sure = Confidence.HIGH
-    if sure is None or "SPEC" not in statement.nearby or statement.phase in NO_DECODE:
+    drafts = "SPEC" in statement.nearby or _PER_PASS.search(statement.context_text) is not None
+    if sure is None or not drafts:
         return None
-    if said.has(r"n-?gram|prompt lookup"):
+    if statement.phase in NO_DECODE and (
+        statement.phase is not Phase.PREFILL or said.says(r"ttft|prefill|first token|processing")
+    ):
+        return None
+    if said.has(r"n-?gram|prompt[- ]lookup"):
         return _unpredictable(said, sure)
-    named = "SPEC" in statement.sentence or (statement.cause == "SPEC" and statement.is_linked)
-    free = statement.kind is Kind.FREE and named
-    always = (
-        statement.kind is Kind.GAIN
-        and "ALWAYS" in statement.sentence
-        and "SPEC" in statement.sentence
+    named = "SPEC" in statement.sentence or (
+        drafts
+        and (statement.is_linked or statement.kind is Kind.CARRIED or statement.table is not None)
     )
-    large = (statement.frame.batch or 0) >= _LARGE or "LARGE_BATCH" in statement.sentence
-    loaded = (
-        statement.kind is Kind.GAIN
-        and large
-        and not (statement.is_aggregate or statement.is_single)
-        and not said.says(r"\boff\b|disabl|slow|less")
-    )
-    never = statement.kind is Kind.LOSS and said.says(_NEVER) and "SPEC" in statement.sentence
-    every = statement.kind is Kind.GAIN and named and _takes_all_drafts(said)
-    if not (free or always or loaded or every or never):
+    if not named or (statement.phase is Phase.UNKNOWN and statement.kind is Kind.FIGURE):
         return None
+    told = "MEASURED" in statement.sentence and "HOPED" not in statement.sentence
+    gain = statement.kind is Kind.CARRIED or (
+        statement.kind is Kind.GAIN and not told and (statement.speedup or _FELT) >= _FELT
+    )
+    large = _sequences(said) >= _LARGE or said.says(_BUSY) or "LARGE_BATCH" in statement.sentence
+    if gain and large and not _is_long(said) and not said.says(_OFF):
+        return _crowded(said, sure)
+    drafted = _takes_all_drafts(said) if statement.kind is Kind.GAIN else None
+    if drafted is not None:
+        return Wrong(
+            f"{drafted} drafted tokens make {drafted + 1} only where all are accepted, and the"
+            f" draft"
+            f" takes time: at 60% acceptance a pass yields {_per_pass(drafted):.1f} tokens",
+            sure,
+            numbers={"drafted": float(drafted), "tokens_per_pass": _per_pass(drafted)},
+        )
+    if gain and said.has(_UNKNOWN) and "SPEC" in statement.nearby:
+        return _by_acceptance(sure)
+    if statement.kind is Kind.LOSS and said.says(_NEVER):
+        return _by_acceptance(sure)
+    always = said.says(_ANY_LOAD) or "ALWAYS" in statement.sentence
+    if gain and always and not _is_long(said) and not said.says(_OFF):
+        return _crowded(said, sure)
+    if statement.kind is not Kind.FREE or _OTHER_COST.match(statement.text):
+        return None
+    bad = said.says(_BAD_DRAFTS)
+    if large or always or _sequences(said) >= _SHARED:
+        if said.says(_OFF):
+            return None
+        return None if _is_long(said) and not bad else _crowded(said, sure)
+    few = said.has(_SMALL) or statement.is_single or 0 < _sequences(said) < _SHARED
+    if bad or (not few and said.says(_UNIVERSAL)):
+        return _by_acceptance(sure)
+    return None
+
+
+def _per_pass(drafted: int, accepted: float = 0.6) -> float:
+    """Tokens of a pass at an acceptance a: (1 - a^(g+1)) / (1 - a)."""
+    return (1.0 - accepted ** (drafted + 1)) / (1.0 - accepted)
+
+
+def _crowded(said: Said, sure: Confidence) -> Wrong:
+    count = _sequences(said)
+    batch = max(count, _LARGE)
+    drafted = _drafted(said.statement.context_text) or 4
     return Wrong(
-        "4 drafted tokens make 5 tokens of each sequence: at batch 64 a step verifies 320, above"
-        " the crossover of an H100 (295 in BF16); at 60% acceptance a pass yields 2.3 tokens",
+        f"{drafted} drafted tokens make {drafted + 1} tokens of each sequence: at batch {batch:,} a"
+        f" step verifies {batch * (drafted + 1):,}, above the crossover of an H100 (295 in BF16);"
+        f" at"
+        f" 60% acceptance a pass yields {_per_pass(drafted):.1f} tokens",
+        sure,
+        numbers={"batch": float(batch), "verified": float(batch * (drafted + 1))},
+    )
+
+
+def _by_acceptance(sure: Confidence) -> Wrong:
+    return Wrong(
+        "a draft takes its time whether it is accepted or not: tokens per pass are"
+        " (1 - a^(g+1)) / (1 - a), at 4 drafted tokens 2.3 for a = 60% and 1.2 for a = 20%",
         sure,
     )

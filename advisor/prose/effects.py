@@ -52,6 +52,7 @@ from advisor.prose.patterns import (
     ZEROS_SKIPPED,
 )
 from advisor.prose.sentences import Clause, Sentence
+from advisor.prose.serving import divided, serving_effects
 
 _SPEED_METRICS: Final = frozenset(
     {Metric.TPOT, Metric.LATENCY, Metric.TOKENS_PER_SECOND, Metric.THROUGHPUT, Metric.UNKNOWN,
@@ -79,10 +80,16 @@ _TRIGGERS: Final = frozenset(
 )
 
 
-def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
-    """The effects in a sentence, at most one of a kind in a clause."""
+def effects_of(
+    block: Block, sentence: Sentence, *, topical: bool = False
+) -> list[tuple[Clause, Effect]]:
+    """The effects in a sentence, at most one of a kind in a clause.
+
+    In a `topical` one something of serving was named near by.
+    """
     if (
-        not (block.kind is BlockKind.CELL and SOME_DIGIT.search(sentence.text))
+        not topical
+        and not (block.kind is BlockKind.CELL and SOME_DIGIT.search(sentence.text))
         and _TRIGGERS.isdisjoint(sentence.names)
         and not FIGURE.search(sentence.text)
         and " as fast " not in sentence.text
@@ -95,7 +102,10 @@ def effects_of(block: Block, sentence: Sentence) -> list[tuple[Clause, Effect]]:
     for clause in sentence.clauses:
         own = [claim for claim in claims if clause.start <= _middle(claim, sentence) < clause.end]
         pair = _pair_in(sentence, clause)
-        found.extend((clause, effect) for effect in _in_clause(block, sentence, clause, own, pair))
+        found.extend(
+            (clause, effect)
+            for effect in _in_clause(block, sentence, clause, own, pair, topical=topical)
+        )
     return found
 
 
@@ -137,10 +147,14 @@ def _in_clause(
     clause: Clause,
     claims: Sequence[Claim],
     pair: Effect | None,
+    *,
+    topical: bool,
 ) -> Iterator[Effect]:
     text = block.text[clause.start : clause.end]
     names = {tag.name for tag in clause.tags}
     yield from _about_resources(block, sentence, clause, names)
+    if topical:
+        yield from serving_effects(clause, text, names)
     worded = worded_gain(block.text, clause)
     best = pair
     for claim in claims:
@@ -190,7 +204,8 @@ def _in_clause(
         return
     for other in (bare_cell(block, clause), arrowed(block, sentence, clause),
                   signed(block, sentence, clause), part_of_time(clause, text),
-                  times_the_rate(clause, text, names), worded):  # fmt: skip
+                  times_the_rate(clause, text, names), divided(clause, text, names),
+                  worded):  # fmt: skip
         if other is not None:
             yield other
             return

@@ -206,7 +206,12 @@ LEVERS: Final = MappingProxyType(
             "lookup, assisted generation, assistant model, self speculation, helper model, small "
             "model proposes, drafter, drafting model, draft tokens, proposed tokens, lookahead, "
             "verify step, verification, self speculative, speculators, token prediction, "
-            "blockwise decoding, draft and verify"
+            "blockwise decoding, draft and verify, spec tokens, verifier, draft length, num draft"
+            " tokens, "
+            "(verify|verifying|verification) pass, proposer, spec decod(e|ing), gamma, "
+            "(verify|verifies|verifying|checking) (two|three|four|five|six|seven|eight|several)"
+            " tokens, "
+            "speculator, (verify|checking) five, drafted"
         ),
         "CAPACITY": (
             "vram, more room, larger hbm, gb (configuration|variant), gb instead of, gb rather "

@@ -64,6 +64,10 @@ class Kind(StrEnum):
     """More than the whole is saved."""
     FREE = "free"
     """Something holds always, or costs nothing."""
+    CARRIED = "carried"
+    """A figure or a gain holds elsewhere as well."""
+    SHARE = "share"
+    """What a step spends its time on: attention, for the most part."""
 
 
 class Phase(StrEnum):

@@ -146,14 +146,18 @@ SAME_AS_SHORT: Final = re.compile(
     re.IGNORECASE,
 )
 PER_TOKEN: Final = re.compile(
-    r"ms (?:per|a|/) ?token|ms/token|\b(?:tpot|itl|tbt)\b|per token", re.IGNORECASE
+    r"ms (?:per|a|/) ?token|ms/token|ms (?:between|for (?:each|every)|from) (?:\w+ )?tokens?"
+    r"|\b(?:tpot|itl|tbt)\b|per token",
+    re.IGNORECASE,
 )
 LESS_OF: Final = re.compile(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of", re.IGNORECASE)
 SOME_DIGIT: Final = re.compile(r"\d")
 SOME_AMOUNT: Final = re.compile(r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b)")
 PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
 RATE_COLUMN: Final = re.compile(
-    r"\btok(?:en)?s?\s?(?:/|per|a)\s?s|\bt/s|\btps\b|\btg(?:\d+)?\b", re.IGNORECASE
+    r"\btok(?:en)?s?(?:\s?/\s?| per | a )s(?:ec(?:onds?)?)?\b|\bt/s|\btps\b"
+    r"|\btg(?:\d+)?\b",
+    re.IGNORECASE,
 )
 NUMBER_ALONE: Final = re.compile(
     r"\s*(?:[~≈]|about|approx\.?|est\.?)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:\([^()]*\)|[*†‡])?\s*"
@@ -193,7 +197,9 @@ NUMBER_WORDS: Final = MappingProxyType(
     }
 )
 PER_PIECE: Final = re.compile(
-    r"\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop|prompt)", re.IGNORECASE
+    r"(?<!for )\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop"
+    r"|prompt)",
+    re.IGNORECASE,
 )
 COPULA: Final = re.compile(
     r"(?:\b(?:is|are|be|being|been|becom(?:e|es|ing)|remains?|stays?|runs?|called|was|were|gets?"

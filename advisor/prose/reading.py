@@ -21,7 +21,8 @@ from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.patterns import BASE_ROW
 from advisor.prose.sentences import Clause, Sentence, sentences_of
-from advisor.prose.status import is_past, is_rejected, status_of
+from advisor.prose.serving import TOPICS, elliptic
+from advisor.prose.status import is_past, is_rejected, part_of, status_of
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of, voiced
 
@@ -200,6 +201,9 @@ _PLANNED: Final = re.compile(
     r"|predicted|budget(?:ed)?|calculated|theory|in future|from now on|tomorrow|next)",
     re.IGNORECASE,
 )
+_SOME_DIGIT: Final = re.compile(r"\d")
+_A_RATE: Final = re.compile(r"tok|t/s|tps", re.IGNORECASE)
+_A_TIME: Final = re.compile(r"\bm?s\b|second|tpot|itl", re.IGNORECASE)
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
 
@@ -231,12 +235,15 @@ class _BlockReader:
 
     def statements(self) -> Iterable[Statement]:
         earlier: list[tuple[Phase, float | None, float | None]] = []
+        last: tuple[float, bool] | None = None
         for index, sentence in enumerate(self.sentences):
             if _LAID_OUT.search(sentence.text) is not None:
                 continue
             if len(sentence.text) > _LONGEST_SENTENCE or len(sentence.clauses) > _MOST_CLAUSES:
                 continue
-            for clause, effect in effects_of(self.block, sentence):
+            for clause, effect in self._effects(index, sentence, last):
+                if effect.kind is Kind.FIGURE and effect.tpot_ms:
+                    last = (effect.tpot_ms, self._is_rate(effect, last))
                 statement = self._statement(index, sentence, clause, effect, tuple(earlier[-4:]))
                 statement = _against_earlier(statement, self.base_ms)
                 if statement.status is Status.ASKED:
@@ -247,6 +254,40 @@ class _BlockReader:
                 if statement.kind in {Kind.GAIN, Kind.FIGURE}:
                     earlier.append((statement.phase, statement.speedup, statement.tpot_ms))
 
+    def _effects(
+        self, index: int, sentence: Sentence, last: tuple[float, bool] | None
+    ) -> Iterable[tuple[Clause, Effect]]:
+        """The effects in a sentence, with figures whose unit was told before it."""
+        near = frozenset().union(self.names[index], *self._before(index), *self._labels)
+        found = effects_of(self.block, sentence, topical=not TOPICS.isdisjoint(near))
+        for clause in sentence.clauses:
+            own = [effect for within, effect in found if within == clause]
+            yield from ((clause, effect) for effect in own)
+            told = [effect for effect in own if effect.tpot_ms]
+            if told:
+                last = (told[-1].tpot_ms or 0.0, self._is_rate(told[-1], last))
+            if (
+                last is None
+                or _SOME_DIGIT.search(self.block.text, clause.start, clause.end) is None
+            ):
+                continue
+            start = max([clause.start, *(effect.end for effect in told)])
+            more = elliptic(
+                Clause(start, clause.end, clause.opener, clause.tags),
+                self.block.text[start : clause.end],
+                last[0],
+                is_rate=last[1],
+            )
+            if more is not None:
+                yield clause, more
+
+    def _is_rate(self, effect: Effect, last: tuple[float, bool] | None) -> bool:
+        """Whether a figure is a rate; one without a unit is what the one before it was."""
+        words = self.block.text[effect.start : effect.end + 12]
+        if _A_RATE.search(words):
+            return True
+        return last is not None and last[1] and _A_TIME.search(words) is None
+
     def _statement(
         self,
         index: int,
@@ -256,7 +297,8 @@ class _BlockReader:
         earlier: tuple[tuple[Phase, float | None, float | None], ...],
     ) -> Statement:
         block = self.block
-        status = status_of(block, self.sentences, index, clause, effect.start)
+        of_speed = effect.kind not in {Kind.FREE, Kind.CARRIED, Kind.SHARE}
+        status = status_of(block, self.sentences, index, clause, effect.start, of_speed=of_speed)
         own = ideas_of(block.text, clause.tags)
         kind = effect.kind
         if kind is Kind.GAIN and status is Status.DENIED:
@@ -274,10 +316,14 @@ class _BlockReader:
             status = Status.MEASURED
         frame = self._frames(index)
         cause, reach = self._cause(index, own, labels, self._apart(index, clause, own))
+        start, end = clause.start, clause.end
+        if not of_speed:
+            start, end = part_of(block.text, clause, effect.start)
+            start += len(block.text[start:end]) - len(block.text[start:end].lstrip(" ,"))
         return Statement(
             kind=kind,
-            span=block.body.span(clause.start, clause.end),
-            text=block.text[clause.start : clause.end],
+            span=block.body.span(start, end),
+            text=block.text[start:end],
             status=status,
             phase=phase,
             phase_reach=phase_reach,

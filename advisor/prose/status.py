@@ -105,7 +105,8 @@ _COLLECTIVE: Final = re.compile(
 _UNCHANGED: Final = re.compile(
     r"\b(?:unchanged|stays? (?:the same|as (?:it|they) (?:is|was|are|were)|put|flat|constant)"
     r"|stayed (?:the same|as|flat|constant)|remains? (?:the same|constant|flat)"
-    r"|(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?) (?:\w+ )?(?:nothing"
+    r"|(?:brings?|gains?|buys?|picks? up|does|do|gives?|yields?|adds?|changes?|wins?) (?:\w+"
+    r" )?(?:nothing"
     r"|little|almost nothing|no (?:gain|speedup|benefit))"
     r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain"
     r"|benefit|speedup|effect|difference|improvement)|same (?:speed|time|latency|rate)"
@@ -148,7 +149,9 @@ _OUT_OF_REACH: Final = re.compile(
 )
 """What is said of a figure that cannot be had."""
 _REFUTING_TAIL: Final = re.compile(
-    r"\b(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a "
+    r"\b(?<!draft )(?<!drafts )(?<!guess )(?<!guesses )(?<!token )(?<!tokens )(?<!hen it )"
+    r"(?<!hen they )(?<!if it )(?<!if they )(?<!proposal )(?<!proposals )"
+    r"(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a "
     r"mistake|not true|backwards?)\b",
     re.IGNORECASE,
 )
@@ -212,9 +215,18 @@ _PAST: Final = _set(
 
 
 def status_of(
-    block: Block, sentences: Sequence[Sentence], index: int, clause: Clause, at: int
+    block: Block,
+    sentences: Sequence[Sentence],
+    index: int,
+    clause: Clause,
+    at: int,
+    *,
+    of_speed: bool = True,
 ) -> Status:
-    """How what stands at `at` (the effect's first character) is meant."""
+    """How what stands at `at` (the effect's first character) is meant.
+
+    A change `of_speed` is denied by words that say that speed stays as it is.
+    """
     sentence = sentences[index]
     text = block.text
     if any(start <= at < end for start, end in block.body.apart):
@@ -235,11 +247,11 @@ def status_of(
     embedded = embedding(text, sentence.start, at, sentence.end, following)
     if embedded is not None:
         return embedded
-    start, end = _part(text, clause, at)
+    start, end = part_of(text, clause, at)
     certain = is_certain(text[sentence.start : at])
     if not certain and is_negated(sentence.words, clause, at, start):
         return Status.DENIED
-    if _UNCHANGED.search(text, start, end):
+    if of_speed and _UNCHANGED.search(text, start, end):
         return Status.DENIED
     if _OUT_OF_REACH.search(text, clause.start, sentence.end):
         return Status.DENIED
@@ -259,7 +271,8 @@ def status_of(
 
 
 _AND: Final = re.compile(
-    r", (?:and (?!(?:not|no|nor|never|neither|nothing|so|thus|therefore|hence)\b)"
+    r" and (?=(?:when|if|where|even if|once|whenever) )|, (?:and (?!(?:not|no|nor|never|neither"
+    r"|nothing|so|thus|therefore|hence)\b)"
     r"|(?=(?:the|this|that|it|we|they|each|every|our|he|she|you) ))"
     r"(?:[\w'’/.%-]+ ){1,8}?(?:is|are|will|would|should|can|has|have|gets?|becomes?|runs?|goes"
     r"|comes?"
@@ -271,7 +284,7 @@ _AND: Final = re.compile(
 """Where a sentence goes on with another subject and verb."""
 
 
-def _part(text: str, clause: Clause, at: int) -> tuple[int, int]:
+def part_of(text: str, clause: Clause, at: int) -> tuple[int, int]:
     """The part of a clause around a place that has a subject and a verb of its own."""
     start, end = clause.start, clause.end
     for match in _AND.finditer(text, clause.start, clause.end):

@@ -1,0 +1,162 @@
+"""What prose says of serving without a word of speed: carried over, for nothing, taking the step.
+
+"The 2.3x holds at batch 256", "communication is negligible", "at 512 tokens decode spends its time
+in attention": each is a claim about speed, made of a figure, a cost or a share of the time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from advisor.prose.gains import LARGEST_FACTOR, Effect
+from advisor.prose.model import Kind
+from advisor.prose.sentences import Clause
+
+TOPICS: Final = frozenset({"SPEC", "TP", "ATTN", "BATCH", "PREFIX", "PREFILL"})
+"""Levers and phases of which these forms say something."""
+
+_FIGURE: Final = (
+    r"(?:\d[\d.]*(?:\s?[x×%]|-fold)|factor|figure|numbers?|gains?|speed-?ups?|ratio|improvement"
+    r"|benefit|utili[sz]ation|mfu|advantage|win|boost|acceleration|multiple|multiplier)"
+)
+_CARRIES: Final = re.compile(
+    rf"\b{_FIGURE}\b[^.;:]{{0,48}}? (?:holds?|carr(?:y|ies) over|appl(?:y|ies)|stays?|survives?"
+    r"|remains?|persists?|continues?|transfers?|is (?:inherited|kept|retained|the same)|keeps?"
+    r"|will be there|still)\b"
+    r"|\b(?:gives?|yields?|does|do|gets?|sees?|brings?) the same (?:with|at|for|under|on|in)\b"
+    r"|\binherits?\b|\binherited by\b"
+    rf"|\b(?:that|the (?:very )?same|this|equal|identical) (?:high |full |good )?{_FIGURE}"
+    r"|\b(?:by|at|in|with) (?:the same|equal|that|this|identical) (?:factor|ratio|proportion|amount"
+    r"|percentage|margin|measure|rate|pace|speed|efficiency)\b"
+    r"|\b(?:down|up|faster|quicker|shorter|shrinks?|falls?|drops?|improves?|rises?|grows?|scales?)"
+    r"(?: also| likewise)? (?:in (?:the same )?proportion|proportionally|proportionately"
+    r"|correspondingly|accordingly|in step|along with it)\b"
+    r"|\bfor the same reason\b",
+    re.IGNORECASE,
+)
+"""A figure that is said to hold elsewhere."""
+_COSTLESS: Final = re.compile(
+    r"\b(?:costs?|adds?|takes?|weighs?|needs?) (?:you |us )?(?:next to |almost |practically "
+    r"|virtually |essentially |basically |as good as )?(?:nothing|no (?:extra |additional "
+    r"|measurable )?(?:time|latency|cost|overhead))\b"
+    r"|\b(?:is|are|be|becomes?|being|makes? [\w -]{2,40}?|stays?|renders? [\w -]{2,40}?)"
+    r" (?!not\b|never\b|hardly\b|far\b|no\b|neither\b)(?:\w+ )?"
+    r"(?:negligible|irrelevant|free|insignificant|immaterial|trivial|unimportant|for free"
+    r"|without (?:cost|price)|a rounding error|a non-?issue)\b"
+    r"|\b(?:can|may|might|could) (?:safely |simply |well )?(?:be )?(?:ignored?|neglect(?:ed)?|left"
+    r" out"
+    r"|disregard(?:ed)?|forg(?:et|otten)|dropped|leave out|skip(?:ped)?)\b"
+    r"|\bneglecting\b|\b(?:plays?|has|have) no (?:role|part|influence|effect|bearing)\b"
+    r"|\b(?:does|do)(?: not|n['’]t) (?:matter|count|enter|show|cost)\b"
+    r"|\bneed(?: not|n['’]t) (?:worry|bother|concern|be (?:considered|modelled|counted))\b"
+    r"|\balways pays\b|\bpays? (?:off )?(?:always|everywhere|(?:at|under|for|on|with) (?:any|every"
+    r"|all)"
+    r"|in (?:any|every|all) cases?"
+    r"|regardless)\b|\b(?:nothing|never anything) (?:is |to be )?(?:lost|lose|to lose)\b"
+    r"|\blos(?:es?|ing) nothing\b|\bonly upside\b|\b(?:is|are) guaranteed\b|\bguarantees?\b"
+    r"|\bstill (?:beats?|wins?|pays?)\b|\bcannot (?:hurt|harm|lose)\b",
+    re.IGNORECASE,
+)
+"""A cost that is said to be none."""
+_ATTENTION: Final = (
+    r"(?:attention(?:[- ](?:op(?:erator|eration)?|layers?|kernels?|part|math|scores?|step|block"
+    r"|computation|module))?|q ?k(?:\^?t|ᵀ)?|softmax|score (?:matrix|matrices|traffic)|the scores)"
+)
+_MOST: Final = (
+    r"(?:most(?:ly)?|mainly|largely|chiefly|bulk|majority|half|predominantly|primarily"
+    r"|(?:[4-9]\d) ?(?:%|per ?cent))"
+)
+_IN_ATTENTION: Final = re.compile(
+    rf"\b(?:spends?|goes|lies|sits|burns?|passes|is spent|consumed|eaten)\b[^.;]{{0,60}}?"
+    rf"\b{_MOST}\b[^.;]{{0,40}}?\b{_ATTENTION}"
+    rf"|\b{_MOST}\b[^.;]{{0,48}}? (?:is spent|goes|lies|sits|happens|falls)\b[^.;]{{0,24}}?"
+    rf"\b{_ATTENTION}"
+    rf"|\b{_ATTENTION}\b[^.;]{{0,60}}? (?:dominates?|constitutes? (?:the )?{_MOST}|makes? up"
+    rf" (?:the )?{_MOST}|(?:accounts?|stands) for (?:the )?{_MOST}|takes? (?:up )?(?:the )?{_MOST}"
+    rf"|eats (?:up )?(?:the )?{_MOST}|is (?:the (?:\w+ )?(?:bottleneck|hot ?spot|biggest|largest"
+    rf"|main"
+    rf"|costliest|slowest)|where\b[^.;]{{0,70}}?\b{_MOST}|what (?:limits|costs|slows)))"
+    r"|\bquadratic (?:cost|price|work|attention)?\b[^.;]{0,30}? (?:on|for|at|with|in) (?:each"
+    r"|every)"
+    r" (?:\w+ )?token",
+    re.IGNORECASE,
+)
+"""A decode step that is said to be attention for the most part."""
+_DIVIDED: Final = re.compile(
+    r"\b(?:divid(?:ed|es?|ing)|cut|split|shr(?:inks?|unk)|reduced|falls?|drops?) (?:\w+ ){0,4}?"
+    r"(?:by (?:a factor of )?|into )(?P<by>two|three|four|five|six|seven|eight|ten|sixteen|\d{1,2})"
+    r"(?!\d|\.\d|\s?(?:%|per ?cent|ms|us|µs|x\b|gb|tokens?\b|layers?\b|points?|s\b))"
+    r"|\b(?P<fold>\d{1,2}|two|three|four|five|six|seven|eight|ten|sixteen)-?fold\b"
+    r"|\bquarters (?:the|its|our|each|every|per)\b",
+    re.IGNORECASE,
+)
+_COUNTS: Final = {
+    "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0, "eight": 8.0,
+    "ten": 10.0, "sixteen": 16.0,
+}  # fmt: skip
+_ELLIPTIC: Final = re.compile(
+    r"(?:\b(?:to|at|is|be|gives?|gets?|reach(?:es)?|makes?|becomes?|do|does|yields?|delivers?"
+    r"|brings?"
+    r"|lands?|hits?|sees?|has|have|follows?|expects?)\b(?: about| around| roughly| some| only| just"
+    r"| up to| out at| at)?|\btp ?=?\d+|[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
+    r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
+    r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
+    re.IGNORECASE,
+)
+"""A number whose unit was told before: "eight of them will do 304", "TP4 23.5, TP8 11.75"."""
+_SPREAD: Final = 40.0
+"""Beyond it a number is none of the same quantity."""
+
+
+def serving_effects(clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
+    """What a clause says of a figure carried over, a cost of nothing, attention in a step."""
+    carried = _CARRIES.search(text)
+    if carried is not None:
+        yield _effect(Kind.CARRIED, clause, carried)
+    costless = _COSTLESS.search(text)
+    if costless is not None and "FREE" not in names:
+        yield _effect(Kind.FREE, clause, costless)
+    share = _IN_ATTENTION.search(text) if "uadratic" in text or "ATTN" in names or _SOME.search(
+        text
+    ) else None  # fmt: skip
+    if share is not None:
+        yield _effect(Kind.SHARE, clause, share)
+
+
+_SOME: Final = re.compile(r"attention|softmax|\bq ?k|score", re.IGNORECASE)
+
+
+def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
+    """A time divided by a number: "the latency is divided by six", "cuts latency 16-fold"."""
+    if names.isdisjoint({"TIME", "DECODE", "SINGLE"}) or "SLOWER" in names:
+        return None
+    match = _DIVIDED.search(text)
+    if match is None:
+        return None
+    word = (match["by"] or match["fold"] or "four").lower()
+    factor = _COUNTS.get(word) or float(word)
+    if not 1.02 < factor < LARGEST_FACTOR:
+        return None
+    return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
+
+
+def elliptic(clause: Clause, text: str, last_ms: float, *, is_rate: bool) -> Effect | None:
+    """A figure without its unit, which is that of the one before it."""
+    for match in _ELLIPTIC.finditer(text):
+        value = float(match["value"].replace(",", ""))
+        tpot = (1e3 / value if is_rate else value) if value > 0 else 0.0
+        if tpot and 1.02 < max(tpot / last_ms, last_ms / tpot) < _SPREAD:
+            return Effect(
+                Kind.FIGURE,
+                clause.start + match.start("value"),
+                clause.start + match.end(),
+                None,
+                tpot,
+            )
+    return None
+
+
+def _effect(kind: Kind, clause: Clause, match: re.Match[str]) -> Effect:
+    return Effect(kind, clause.start + match.start(), clause.start + match.end())
