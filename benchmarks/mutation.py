@@ -7,8 +7,8 @@ docs/mutation.md, with the reasons in benchmarks/equivalent_mutants.yaml for sur
 nothing anybody can see.
 
 One run with coverage tells which test reaches which line. Each mutant then has a process of its
-own, in which the changed module takes the place of the one on disk: first the tests that reach its
-line run, then those that reach its module, to the first failure. No file is changed.
+own, in which the changed module takes the place of the one on disk and the tests that reach its
+line run, to the first failure. No file is changed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ JUDGES: Final = (
 """Modules of the engine that rules take their facts from; those of rules/ come beside them."""
 SUITES: Final = (
     "tests/test_rules.py", "tests/rules", "tests/test_audit.py", "tests/test_judge.py",
-    "tests/test_evidence.py", "tests/test_operands.py", "tests/test_corners.py",
+    "tests/test_evidence.py", "tests/test_operands.py", "tests/test_said.py",
+    "tests/test_corners.py",
     "tests/test_alternatives.py", "tests/test_statements.py", "tests/test_rulebook.py",
     "tests/test_advise.py", "tests/test_published_claims.py", "tests/levers", "tests/prose",
 )  # fmt: skip
@@ -71,10 +72,14 @@ class Reach(NamedTuple):
     seconds: Mapping[str, float]
 
     def order(self, mutant: Mutant) -> list[str]:
-        """The tests for a mutant: those that run its line, then those of its module; fast first."""
+        """The tests that run a mutant's line, fast ones first.
+
+        What runs at import (a constant, a compiled form) belongs to no test: then those that run
+        anything of its module.
+        """
         near = self.by_line.get((mutant.path, mutant.line), frozenset())
-        all_of_them = self.by_module.get(mutant.path, frozenset())
-        return sorted(all_of_them, key=lambda test: (test not in near, self.seconds[test], test))
+        tests = near or self.by_module.get(mutant.path, frozenset())
+        return sorted(tests, key=lambda test: (self.seconds[test], test))
 
 
 class Result(NamedTuple):
@@ -341,6 +346,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write docs/mutation.md")
     options = parser.parse_args()
     os.chdir(ROOT)
+    sys.dont_write_bytecode = False  # every mutant's process imports what is not changed
     for name in _THIRD_PARTIES:
         importlib.import_module(name)
     file = ROOT / "build" / f"mutation-{options.seed}.jsonl"

@@ -151,7 +151,10 @@ _ALL_RATE = re.compile(
     r"|endpoint)\D{0,40}?(\d[\d,]*) tok(?:en)?s?/s",
     re.IGNORECASE,
 )
-_STEP = re.compile(r"\b(?:step|pass|iteration)\b[^.;]{0,40}?(\d+(?:\.\d+)?) ?ms\b", re.IGNORECASE)
+_ONE_STREAM = re.compile(
+    r"\b(?:single|one|lone) (?:stream|user|sequence|request)|\bbatch (?:size )?1\b", re.IGNORECASE
+)
+_STEP = re.compile(r"\b(?:step|pass|iteration)\b[^.;:]{0,40}?(\d+(?:\.\d+)?) ?ms\b", re.IGNORECASE)
 """A step's time, which is each user's time per token."""
 _MANY = (
     r"(?:users|streams|sessions|requests|clients|sequences|chats|conversations|people|persons"
@@ -248,7 +251,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if _is_shared_rate(said):
         return _each_waits(said, sure)
-    if statement.kind is not Kind.GAIN or said.has(_QUEUE):
+    stepped = statement.tpot_ms is not None and _STEP.search(statement.context_text) is not None
+    if statement.kind is not Kind.GAIN or stepped or said.has(_QUEUE):
         return None
     if statement.is_aggregate and not re.search(_BOTH, statement.text, re.IGNORECASE):
         return None
@@ -321,7 +325,10 @@ def _is_shared_rate(said: Said) -> bool:
         return False
     if step is not None:
         return statement.tpot_ms < 0.8 * float(step[1])
-    same = any(abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before)
+    told_before = statement.context_text.rpartition(statement.text)[0]
+    same = not _ONE_STREAM.search(told_before) and any(
+        abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before
+    )
     divided = bool(
         before
         and statement.tpot_ms < 0.8 * min(before)

@@ -174,6 +174,7 @@ def _parts(lever: LeverAudit) -> tuple[str, str]:
     return ("bandwidth", f"{one:,.0f} -> {other:,.0f} GB/s")
 
 
+_BOTH_GROW = r"\band (?:twice|double|\d(?:\.\d+)?x) the (?:memory )?bandwidth"
 _REASON = (
     r"(?:twice|double|\d(?:\.\d+)?x) the (?:\w+ )?(?:tflops|compute|flops|cores|tops)\b"
     r"|\b(?:since|because|thanks to|due to|owing to)\b.{0,60}?(?:tflops|compute|cores?|clock"
@@ -256,7 +257,7 @@ def _is_driven(said: Said) -> bool:
         statement.opener == "yet" or not (said.has(_LIMITED) or said.says(_EXPLAINED))
     ):
         return False
-    if said.says(r"nothing to do with|regardless of|despite|although"):
+    if said.says(r"nothing to do with|regardless of|despite|although") or said.has(_BOTH_GROW):
         return False
     if not statement.sentence.isdisjoint({"PREFIX", "SPEC"}):
         return False

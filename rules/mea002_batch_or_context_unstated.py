@@ -109,12 +109,8 @@ def _settling(corners: tuple[Corner, ...]) -> str:
     for corner in corners:
         by_batch.setdefault(corner.batch, set()).add(_verdict(corner))
         by_context.setdefault(corner.context, set()).add(_verdict(corner))
-    if len(by_batch) > 1 and all(len(found) == 1 for found in by_batch.values()):
+    if all(len(found) == 1 for found in by_batch.values()):
         return "the batch"
-    if len(by_context) > 1 and all(len(found) == 1 for found in by_context.values()):
+    if all(len(found) == 1 for found in by_context.values()):
         return "the context"
-    return (
-        "batch and context"
-        if len(by_batch) > 1 and len(by_context) > 1
-        else ("the batch" if len(by_batch) > 1 else "the context")
-    )
+    return "batch and context"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
 
 import pytest
+import yaml
 
 from advisor.audit import audit
 from advisor.finding import Confidence, Finding, Severity
@@ -137,3 +142,68 @@ def test_sentences_denied_before_one_hide_no_finding(loaded: LoadedRule, example
     several = f"diagnosis:\n  - nothing is known of the network\n  - {line[1]}"
     crowd = text.replace(line[0], several)
     assert loaded.rule.code in {one.rule for one in findings_in(crowd, strict=True)}
+
+
+def parsed(example: str) -> dict[str, Any]:
+    document = yaml.load(unmarked(example)[0], Loader=yaml.CSafeLoader)
+    assert isinstance(document, dict)
+    return document
+
+
+def levers_of(examples: Iterable[str]) -> list[dict[str, Any]]:
+    return [
+        lever
+        for example in examples
+        if "levers:\n" in example
+        for lever in parsed(example)["levers"]
+    ]
+
+
+MORE_LEVERS: list[dict[str, Any]] = [
+    {"kind": "activation_sparsity", "sparsity": "95%"},
+    {"kind": "offload", "kv_cache": "1 MB"},
+    {"kind": "offload", "kv_cache": "1 MB", "claim": "1.1x tokens/s"},
+    {"kind": "offload", "weights": "1 MB", "claim": "1.1x tokens/s"},
+    {"kind": "offload", "weights": "8 GB", "claim": "half the memory"},
+    {"kind": "quantize", "weights": "fp8", "claim": "nothing to lose"},
+    {"kind": "quantize", "weights": "fp8", "claim": "half the memory"},
+    {"kind": "quantize", "kv_cache": "fp8", "claim": "twice the sequences"},
+    {"kind": "speculate", "draft_tokens": 3, "claim": "1.1x tokens/s"},
+    {"kind": "prune", "sparsity": "50%", "claim": "half the memory"},
+    {"kind": "tensor_parallel", "size": 1},
+    {"kind": "cuda_graphs"},
+]
+
+
+@cache
+def levers_of_all_examples() -> list[dict[str, Any]]:
+    examples = (one for loaded in RULES for one in (*loaded.rule.passing, *loaded.rule.flagged))
+    return [*MORE_LEVERS, *levers_of(examples)]
+
+
+def places(rule: str, document: dict[str, Any], levers: list[dict[str, Any]]) -> list[int]:
+    """Lines of what a rule finds where one lever stands in a line, from the last line back."""
+    head = yaml.safe_dump({name: part for name, part in document.items() if name != "levers"})
+    lines = "".join(f"  - {json.dumps(lever)}\n" for lever in levers)
+    text = f"{head}levers:\n{lines}"
+    [proposal] = read(Source("example.yaml", text)).proposals
+    audited, _ = audit(proposal)
+    assert audited is not None
+    end = text.count("\n")
+    return sorted(end - one.start.line for one in run(audited, codes=(rule,), strict=True))
+
+
+@pytest.mark.parametrize(("loaded", "example"), WITH_LEVERS)
+def test_levers_of_the_same_kind_before_it_hide_no_finding(
+    loaded: LoadedRule, example: str
+) -> None:
+    document = parsed(example)
+    if {"claim", "diagnosis"} & document.keys():
+        return  # what is said of all levers together hangs on the others
+    own = document["levers"]
+    kinds = {lever["kind"] for lever in own}
+    crowd = [lever for lever in levers_of_all_examples() if lever["kind"] in kinds]
+    alone = places(loaded.rule.code, document, own)
+    assert alone
+    among = places(loaded.rule.code, document, [*crowd, *own])
+    assert [place for place in among if place < len(own)] == alone

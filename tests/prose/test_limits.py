@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from advisor.audit import audit
-from advisor.finding import Finding
+from advisor.finding import Confidence, Finding
 from advisor.readers import read
 from advisor.rulebook import run
 from advisor.source import Source
@@ -233,7 +233,142 @@ CASES = (
          {"quoted_tflops": 3958, "dense_tflops": 1979}),
     Case("TXT001", "At an intensity of {} FLOP/B against a ridge of 295 FLOP/B, decode is"
          " compute-bound.", ("2", "265"), ("266", "300"), {"intensity_flop_per_byte": 2}),
+    # Mixtral: 13B of 47B in 16 bits and 93% are 7.2 ms of 26.1; from 2.5 times the part that is
+    # read, to 1.35 times the whole.
+    Case("MOE003", "Mixtral in FP16 on 3.35 TB/s has 47B parameters of which 13B are active, and"
+         " its weights take {} ms per token at batch 1.", ("28", "19", "35"),
+         ("8", "18", "36", "50")),
+    # 61 GB in 16 bits and 31 in 8; four fifths of it is no routed share.
+    Case("MOE003", "In the 30B-A3B in BF16 each token reads {} GB of weights.", ("60", "49"),
+         ("47", "6")),
+    Case("MOE003", "In the 30B-A3B in FP8 each token reads {} GB of weights.", ("30", "25"),
+         ("23", "3")),
+    Case("MOE003", "In the 30B-A3B {} experts are read for every token.",
+         ("all", "all the", "every"), ("only 8", "8 of 128")),
+    Case("MOE003", "In the 30B-A3B the {} model is read for every token.",
+         ("whole", "entire", "full", "complete"), ("active part of the",)),
+    Case("MOE003", "For {} of the 30B-A3B all 128 experts are read.", ("each token",),
+         ("64 tokens", "several sequences", "many users")),
+    Case("KV002", "At 128K tokens the KV cache of {} can be neglected.", ("the 8B",),
+         ("Mamba", "a sliding window model", "an MLA model")),
+    # A step of 30 ms is 30 ms for each; four fifths of it are rounding.
+    Case("BAT002", "At batch 32 one step takes 30 ms, so every user waits only {} ms per token.",
+         ("1", "10", "23"), ("25", "30")),
+    Case("BAT002", "A single stream takes 30 ms per token. With batch 16 each user waits {} ms per"
+         " token.", ("2", "23"), ("25", "30", "31")),
+    Case("BAT002", "The server does 2,400 tokens/s at batch 64, so each user gets {} tokens per"
+         " second.", ("2,400", "2,300", "2,500", "2,200", "60"), ("40", "37")),
+    Case("PHS001", "TTFT fell from 800 ms to 400 ms; the same {} applies to the inter-token"
+         " latency.", ("2x",), ()),
+    Case("PHS001", "Prefix caching makes {} 3x faster.",
+         ("token generation", "each generated token"), ("the prompt", "prefill")),
+    Case("PHS001", "FlashAttention cut the prefill time in half, so generation will be twice as"
+         " fast{}.", (" as well", " too"), ()),
+    Case("FLP001", "The factors are {} at run time, so the low-rank model decodes 1.5x faster.",
+         ("multiplied back", "rebuilt", "reconstructed"), ("kept apart",)),
+    Case("FLP001", "A cheaper activation function saves 8% of the {}, which shows up one to one as"
+         " 8% lower TPOT.", ("FLOPs", "operations", "arithmetic"), ("bytes", "weights and FLOPs")),
+    Case("FLP002", "We prune 30% of the weights{}, so decode gets 30% faster.",
+         ("", " in dense tensors"), (" and remove them", " and pack them for SpInfer")),
+    Case("FLP002", "We prune 30% of the weights, so {} gets 30% faster.", ("decode",),
+         ("prefill", "training")),
+    Case("FLP003", "We mask a quarter of the heads{}, so decode gets 25% faster.",
+         ("", " at run time"), (" and slice them out of the tensors",)),
+    Case("FLP004", "Overclocking the GPU core by 10% will give 10% more tokens per second{}.",
+         ("", " per user"), (" in prefill", " at batch 512")),
+    Case("FLP004", "The new card has twice the TFLOPS{}, so a single chat will run twice as fast.",
+         ("", " at the same bandwidth"), (" and twice the bandwidth",)),
+    Case("FLP007", "The new GEMM is 1.6x faster, so we expect 1.6x lower {}.",
+         ("inter-token latency", "TPOT at batch 1"), ("TTFT", "prefill time")),
+    Case("FLP007", "The new {} is 1.6x faster, so we expect 1.6x lower TPOT at batch 1.",
+         ("GEMM", "matmul kernel"), ("fused GEMV", "dequant kernel")),
+    Case("FLP008", "We already run {}; moving to W8A8 will give another 1.5x in single-user"
+         " decode.", ("W8A16",), ("W16A16",)),
+    Case("TXT003", "Speculative decoding {}, therefore it can never make a single stream faster.",
+         ("does more arithmetic in total", "adds work"), ("has no draft model",)),
+    Case("TXT001", "At batch {} decode is compute-bound.", ("1", "8"), ("64", "256")),
+    Case("TXT001", "{} is compute-bound for a single user.", ("Decode", "Token generation"),
+         ("Prefill", "Training")),
+    Case("SPC003", "Speculative decoding gives a 3x speedup {}.",
+         ("regardless of batch size", "at any batch size"), ("at batch 1", "at 70% acceptance")),
+    Case("SPC003", "N-gram speculation makes {} 2x faster.",
+         ("creative writing", "stories", "poetry"), ("code edits", "summaries")),
+    Case("SPC003", "Speculative decoding never makes decode {}.", ("slower", "worse"),
+         ("faster",)),
+    Case("CLM001", "With {} tokens accepted per pass speculative decoding makes a single stream 4x"
+         " faster.", ("2", "3", "3.7"), ("3.9", "4"), {"tokens_per_pass": 2}),
+    Case("PRE003", "2:4 sparsity doubles {}.",
+         ("decode speed at batch 1", "tokens per second of a single user"),
+         ("prefill speed", "throughput of training")),
+    # A quarter of the heads is a quarter of attention: three quarters of it are 18.75% less time.
+    Case("FLP003", "At 1K context we remove {} heads from the tensors, so a single stream decodes"
+         " 25% faster.", ("8 of the 32", "25% of the", "a quarter of the", "26% of the"),
+         ("a third of the", "half of the", "27% of the"), {"share_of_heads": 8 / 32}),
+    Case("FLP003", "At 1K context we remove a quarter of the heads from the tensors, so a single"
+         " stream decodes {} faster.", ("25%", "30%", "24%"), ("22%", "10%")),
+    Case("FLP003", "At {} context we remove a quarter of the heads from the tensors, so a single"
+         " stream decodes 25% faster.", ("1K", "8K"), ("16K", "long")),
+    Case("FLP003", "At 1K context we remove a quarter of the heads from the tensors, so {} 25%"
+         " faster.", ("a single stream decodes",), ("prefill gets", "decode at batch 64 gets")),
+    # Thresholds in tokens hold to the token.
+    Case("KV002", "At {} tokens the KV cache can be neglected; only the weights count for decode"
+         " speed.", ("16,000", "128,000"), ("15,999",), {"context_tokens": 16_000}),
+    Case("KV002", "8B in FP8 on 3.35 TB/s: 8 GB, so 400 tokens/s per user even with {} tokens in"
+         " the cache.", ("32,000",), ("31,999",), {"context_tokens": 32_000}),
+    Case("KV002", "The cache takes 128 KB per token. For {} of 32K tokens we have to read 4.2 GB of"
+         " cache per step.", ("16 sessions", "2 sessions"), ("1 sessions",)),
 )  # fmt: skip
+
+NUMBERS = {"two": 2, "three": 3, "four": 4, "six": 6, "eight": 8, "sixteen": 16}
+
+
+@pytest.mark.parametrize(("word", "count"), NUMBERS.items())
+def test_devices_are_counted_in_words(word: str, count: int) -> None:
+    for text in (
+        f"{word.capitalize()} GPUs give {count}x the decode speed.",
+        f"Over NVLink {word}-way tensor parallelism makes a single stream {count}x faster.",
+    ):
+        [one] = found("PAR001", text)
+        assert one.numbers["devices_ratio"] == count
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [("half", 2), ("third", 3), ("quarter", 4), ("sixth", 6), ("eighth", 8), ("sixteenth", 16)],
+)
+def test_devices_are_counted_by_their_parts(part: str, count: int) -> None:
+    text = f"Since each card holds one {part} of the weights, the token rate is {count}x."
+    [one] = found("PAR001", text)
+    assert one.numbers["devices_ratio"] == count
+
+
+DRAFTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8}
+
+
+@pytest.mark.parametrize(("word", "count"), DRAFTS.items())
+def test_drafts_are_counted_in_words(word: str, count: int) -> None:
+    [one] = found("CLM001", f"A draft of {word} tokens per step will speed up decode 12x.")
+    assert one.numbers["tokens_per_pass"] == count + 1
+    assert found("SPC003", f"Drafting {word} tokens makes generation {count} times faster.")
+    assert not found("SPC003", f"Drafting {word} tokens makes generation {count - 0.5}x faster.")
+    assert not found("SPC003", f"Drafting {word} tokens makes generation {count + 1.5}x faster.")
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        # Of one stream by its words; by a batch of one; by a modest excess; by nothing.
+        ("The 8B in BF16 on an RTX 4090 will reach 120 tokens/s for one user.", Confidence.HIGH),
+        ("The 8B in BF16 on an RTX 4090 will reach 120 tokens/s at batch 1.", Confidence.HIGH),
+        ("The 8B in BF16 on an RTX 4090 will reach 300 tokens/s.", Confidence.HIGH),
+        ("The 8B in BF16 on an RTX 4090 will reach 420 tokens/s.", Confidence.MEDIUM),
+        ("The 8B in BF16 on an RTX 4090 may reach 120 tokens/s for one user.", None),
+    ],
+)
+def test_how_sure_it_is_that_a_rate_is_of_one_stream(
+    text: str, confidence: Confidence | None
+) -> None:
+    assert [one.confidence for one in found("CLM006", text)] == ([confidence] if confidence else [])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{case.text[:40]}")

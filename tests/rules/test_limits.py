@@ -62,6 +62,8 @@ STACK = (
     "  - {kind: quantize, weights: int4-g128, claim: 2.4x}\nclaim: {} tokens/s\n"
 )
 
+TWO_IN_FOUR = 'kind: prune, pattern: "2:4", storage: 2:4-packed, kernel: CUTLASS, claim: 1.15x'
+
 CASES = (
     # Batch. The ridge of an H100 is 989e12 / 3.35e12 = 295 FLOP/B, of an A100 312 / 2.039 = 153.
     Case("BAT001", (296, 400), (295, 200), "kind: quantize, weights: int4-g128",
@@ -195,6 +197,144 @@ CASES = (
     # 16.06 GB are stored, 15.01 read: 3% more or less of the former is the slip.
     Case("TXT002", (16, 16.5, 15.6), (16.6, 15.5, 15), "", {"stored_bytes": 16.06e9}, severity=INFO,
          extra="diagnosis: a forward pass reads {} GB per token\n"),
+    # Hardware and engines
+    Case("HW003", ("V100 SXM2 32GB",), ("A100 80GB SXM", "H100 SXM"), TWO_IN_FOUR, hardware="{}"),
+    Case("HW001", ("A100 80GB SXM", "RTX 3090"), ("H100 SXM", "L40S", "RTX 4090"),
+         "kind: quantize, weights: fp8, activations: fp8, claim: 1.3x from FP8 tensor cores",
+         severity=ERROR, hardware="{}", work="batch: 32, context: 512"),
+    Case("HW001", ("3x tokens/s",), ("1.3x tokens/s", "half the memory"), severity=WARNING,
+         lever="kind: quantize, weights: fp8, activations: fp8, claim: {}",
+         hardware="A100 80GB SXM", work="batch: 32, context: 512"),
+    Case("HW002", ("H100 SXM", "A100 80GB SXM"), ("B200",), severity=ERROR, hardware="{}",
+         lever="kind: quantize, weights: nvfp4, activations: nvfp4,"
+         " claim: 4x from FP4 tensor cores"),
+    Case("HW002", ("9x tokens/s",), ("1.5x tokens/s",), severity=WARNING,
+         lever="kind: quantize, weights: nvfp4, activations: nvfp4, claim: {}"),
+    Case("HW004", ("A100 80GB SXM", "RTX 4090"), ("H100 SXM", "H200"),
+         "kind: attention_kernel, name: FlashAttention-3, claim: 1.1x tokens/s",
+         {"least_compute_capability": 9.0}, hardware="{}"),
+    # Parts of 40 and of 80 GB move 1,555 and 2,039 GB/s: 104 or 136 tokens/s at the very most.
+    Case("HW004", ("120", "130"), ("60", "400"),
+         "kind: quantize, lm_head: int8, claim: {} tokens/s",
+         {"low_gbs": 1555, "high_gbs": 2039}, severity=INFO, hardware="A100"),
+    Case("ENG001", ("0.24.0", "0.30.0"), ("0.8.5", "0.8.0"), TWO_IN_FOUR,
+         severity=ERROR, extra="engine: {name: vllm, version: {}}\nweights: fp8\n"),
+    Case("ENG002", (8,), (4, 1), "kind: attention, variant: gqa, kv_heads: {}",
+         says="Llama-3.1-8B"),
+    Case("ENG002", ("paged_cache", "continuous_batching", "cuda_graphs"), ("fuse",), "kind: {}",
+         severity=INFO, says="vLLM", extra="engine: vllm\n"),
+    Case("ENG003", ("Llama-3.2-1B",), ("Llama-3.1-70B",),
+         "kind: cuda_graphs, enabled: false", hardware="2 x H100 SXM", model="{}",
+         extra="engine: vllm\n"),
+    Case("KV003", ("8 x H20", "8 x H200"), (),
+         "kind: quantize, kv_cache: fp8, claim: 1.3x tokens/s",
+         {"attention_flop_per_byte": 2 * 128 * (576 + 512) / (2 * 576)}, model="DeepSeek-V3",
+         hardware="{}", work="batch: 64, context: 16k",
+         extra="weights: fp8\nparallelism: {tensor: 8, attention_data: 8}\n"),
+    # Memory and links
+    Case("KV004", ("2 GB", "0.5 GB"), ("0.01 GB",),
+         "kind: offload, kv_cache: {}, claim: 1.1x tokens/s", {"host_bytes": 2e9},
+         severity=ERROR, work="batch: 1, context: 32k"),
+    Case("KV004", ("",), (), "kind: offload, kv_cache: 2 GB{}", severity=WARNING,
+         work="batch: 1, context: 32k"),
+    Case("CAP003", ("60", "20"), ("5", "2"), "kind: offload, weights: 8 GB, claim: {} tokens/s",
+         {"claimed_tpot_ms": 1e3 / 60}),
+    Case("CAP001", ("2x lower TPOT", "1.5x tokens/s"),
+         ("twice the sequences", "1.5x throughput", "1.02x tokens/s"),
+         "kind: paged_cache, claim: {}", work="batch: 8, context: 4k"),
+    Case("BAT002", ("40% lower latency per token", "1.5x tokens/s per user"),
+         ("20x throughput", "1.02x tokens/s per user"), "kind: batch, batch: 32, claim: {}"),
+    # Ceilings, byte ratios and floors. Weights are 73% of the step: 3.7x if they took no time.
+    Case("CLM001", ("5x", "4.5x"), ("3x", "3.5x"),
+         "kind: quantize, weights: fp8, claim: {} tokens/s", {"claimed_speedup": 5}),
+    Case("CLM001", ("20x throughput", "17x throughput"), ("16x throughput", "10x throughput"),
+         "kind: batch, batch: 16, claim: {}", {"ceiling_speedup": 16}),
+    # 15.28 -> 8.31 GB are 1.84x, and a tenth more for kernels 2.02x.
+    Case("CLM002", ("2.05x", "3x"), ("2x", "1.8x"),
+         "kind: quantize, weights: fp8, claim: {} tokens/s", {"byte_ratio": 1.839}),
+    # 15.28 GB over 3,350 GB/s are 4.56 ms or 219 tokens/s, with 5% of grace 230.
+    Case("CLM006", ("231", "300"), ("229", "200"), "",
+         {"floor_tpot_ms": 4.561, "bandwidth_gbs": 3350, "needed_gbs": 3350 * 231 / 219.2},
+         severity=ERROR, confidence=HIGH, extra="claim: {} tokens/s for one user\n"),
+    Case("CLM007", ("1.5x", "1.06x"), ("1.05x", "1x"),
+         "kind: quantize, weights: fp8, claim: {} tokens/s", {"measured_tpot_ms": 40},
+         model="Llama-2-7B", hardware="A100 80GB SXM",
+         extra="engine: transformers\nmeasured: {tokens_per_second: 25}\n"),
+    Case("CLM007", ("25", "40"), ("95", "90"), "kind: quantize, weights: fp8, claim: 1.5x tokens/s",
+         model="Llama-2-7B", hardware="A100 80GB SXM",
+         extra="engine: transformers\nmeasured: {tokens_per_second: {}}\n"),
+    # Splits: heads 32, KV heads 8; a 70B has 64 and 8.
+    Case("PAR003", (3, 12), (2, 4, 8), "kind: tensor_parallel, size: {}",
+         {"ways": 3, "heads": 32, "kv_heads": 8}, severity=ERROR, says="32 heads"),
+    Case("PAR003", (16,), (8,), severity=WARNING, says="8 ways at most", model="Llama-3.1-70B",
+         lever="kind: tensor_parallel, size: {}, claim: a sixteenth of the KV cache per GPU"),
+    Case("PAR002", (8,), (2,), "kind: tensor_parallel, size: {}, claim: 3x",
+         hardware="8 x RTX 4090"),
+    # Prompts
+    Case("PHS001", ("1.5x tokens/s",), ("1.01x tokens/s", "3x lower TTFT"),
+         "kind: prefix_cache, claim: {}"),
+    Case("PHS001", ("512", "2k"), ("64k",), work="batch: 1, context: {}",
+         lever="kind: attention_kernel, name: FlashAttention-2, claim: 1.2x tokens/s"),
+    # Sparse storage and kernels
+    Case("PRE002", ("20%", "29%"), ("30%", "50%"),
+         "kind: prune, sparsity: {}, storage: bitmap, kernel: SpInfer, claim: 1.3x",
+         {"bytes_ratio": 0.8 + 1 / 16, "kernel_break_even_percent": 30}, severity=WARNING,
+         hardware="RTX 4090"),
+    Case("PRE003", (1, 63), (64,), severity=ERROR, work="batch: {}, context: 512",
+         lever='kind: prune, pattern: "2:4", storage: 2:4-packed, kernel: cuSPARSELt, claim: 1.3x'),
+    Case("PRE003", ("cuSPARSELt",), ("sparse-marlin", "CUTLASS"), numbers={"rows": 1},
+         lever='kind: prune, pattern: "2:4", storage: 2:4-packed, kernel: {}, claim: 1.3x'),
+    Case("PRE003", ("",), (), severity=WARNING, confidence=MEDIUM,
+         lever='kind: prune, pattern: "2:4", storage: 2:4-packed{}, claim: 1.3x'),
+    Case("PRE004", (2, 16), (1,), "kind: quantize, weights: nf4, claim: 2x lower TPOT",
+         {"traffic_ratio": (4.5 + 32) / 16}, work="batch: {}, context: 1k"),
+    # Verification: 64 x 8 tokens are past 153 x 4.1 / 16; experts that five drafts touch.
+    Case("SPC003", (64,), (1, 8), "kind: speculate, method: EAGLE, draft_tokens: 7,"
+         " acceptance: 60%, claim: 1.5x", {"tokens_per_step": 64 * 8}, hardware="A100 80GB SXM",
+         work="batch: {}, context: 512", extra="weights: int4-g128\n"),
+    Case("SPC004", ("50%", "60%"), ("95%",), model="Qwen3-30B-A3B",
+         lever="kind: speculate, method: EAGLE, draft_tokens: 5, acceptance: {}, claim: 2x"),
+    Case("FLP004", ("2 x L40S",), ("H200", "2 x A100 80GB SXM"),
+         "kind: hardware, hardware: {}, claim: 1.5x tokens/s",
+         {"bandwidth_ratio": 2 * 864 / 2039, "flops_ratio": 2 * 362 / 312},
+         hardware="A100 80GB SXM"),
+    # Nobody states the context: the weights alone are 70.56 GB, 47.5 tokens/s, with grace 49.9.
+    Case("CLM006", ("50", "60"), ("49.7", "47"), says="47 tokens/s at most", confidence=HIGH,
+         model="Llama-3.1-70B", work="batch: 1",
+         extra="weights: fp8\nclaim: {} tokens/s for one user\n"),
+    # Nobody states the batch: at twice the floor of one sequence it may be that of two.
+    Case("CLM006", ("92", "60"), ("40",), confidence=HIGH, model="Llama-3.1-70B",
+         work="context: 2k", extra="weights: fp8\nclaim: {} tokens/s\n"),
+    Case("CLM006", ("96", "200"), (), confidence=MEDIUM, model="Llama-3.1-70B",
+         work="context: 2k", extra="weights: fp8\nclaim: {} tokens/s\n"),
+    # From H200 to B200 FLOP/s grow 2.27x and bandwidth 1.67x.
+    Case("FLP004", ("2.2x", "1.8x"), ("1.7x",),
+         "kind: hardware, hardware: B200, claim: {} tokens/s",
+         {"bandwidth_ratio": 8000 / 4800, "flops_ratio": 2250 / 989}, hardware="H200"),
+    Case("FLP004", ("L40S",), ("2 x A100 80GB SXM",),
+         "kind: hardware, hardware: {}, claim: 3x tokens/s", hardware="A100 80GB SXM"),
+    # Where nobody states the batch, ridges of 76 and more are out of reach, of 37 are not.
+    Case("TXT001", ("H100 SXM", "RTX 3090"), ("M2 Ultra", "H20"), hardware="{}",
+         work="context: 1k", extra="diagnosis: decode is compute-bound\n"),
+    Case("TXT001", ("H20", "M2 Ultra"), hardware="{}", work="batch: 1, context: 1k",
+         extra="diagnosis: decode is compute-bound\n"),
+    # Latent attention may well wait for arithmetic.
+    Case("TXT001", ("decode",), ("attention in decode",), model="DeepSeek-V3",
+         hardware="8 x H200", extra="weights: fp8\ndiagnosis: {} is compute-bound\n"),
+    Case("TXT001", ("batch: 1",), ("context: 1k",), model="DeepSeek-V3", hardware="8 x H200",
+         work="{}", extra="weights: fp8\ndiagnosis: decode is compute-bound\n"),
+    Case("MEA003", ("(1000 + 200) / 2.1 s = 571 tokens/s", "tokens/s including prefill",
+                    "tokens/s with the same prompt repeated", "throughput with identical prompts"),
+         ("tokens/s without prefill", "tokens/s with the same prompt length",
+          "tokens/s over the output", "seconds including prefill"),
+         extra="diagnosis: we measured {}\n"),
+    Case("MEA005", ("GPU utilization is 99%", "nvidia-smi shows 100%", "the power limit is hit",
+                    "ncu shows it"), ("DCGM shows it",),
+         numbers={"ridge_flop_per_byte": 989e3 / 3350},
+         extra='diagnosis: "{}, so decode is compute-bound"\n'),
+    Case("MEA005", ("decode is compute-bound",),
+         ("decode is memory-bound", "decode is not compute-bound"),
+         extra='diagnosis: "GPU utilization is 99%, so {}"\n'),
 )  # fmt: skip
 
 
@@ -210,3 +350,39 @@ def test_both_sides_of_a_limit(case: Case) -> None:
     assert case.severity in {None, first.severity}
     assert case.confidence in {None, first.confidence}
     assert case.says in first.message
+
+
+@pytest.mark.parametrize(
+    ("claim", "rules"),
+    [("1.06x tokens/s", ["MEA001"]), ("1.05x tokens/s", []), ("100 tokens/s", [])],
+)
+def test_a_factor_over_nothing_is_told_from_a_figure(claim: str, rules: list[str]) -> None:
+    assert [one.rule for one in found("MEA001", f"rooflint: 1\nclaim: {claim}\n")] == rules
+
+
+def test_acceptance_is_told_at_60_and_at_80_percent() -> None:
+    case = Case("SPC001", (), lever="kind: speculate, method: EAGLE, draft_tokens: 3, claim: 2x")
+    [one] = found("SPC001", case.text(""))
+    low, high = one.numbers["speedup_at_60_percent"], one.numbers["speedup_at_80_percent"]
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    # A pass costs the same and yields (1 - a^4) / (1 - a) tokens: 2.176 and 2.952.
+    assert high / low == pytest.approx(2.952 / 2.176)
+    assert 1.5 < low < 2.176
+
+
+@pytest.mark.parametrize(("of_product", "flagged"), [(0.84, True), (0.86, False)])
+def test_a_product_is_held_against_what_the_levers_bring_jointly(
+    of_product: float, flagged: bool
+) -> None:
+    head = Case("CLM004", ()).text("")
+    lines = (
+        "levers:\n  - {{kind: quantize, weights: fp8, claim: {:.4f}x}}\n"
+        "  - {{kind: quantize, kv_cache: fp8, claim: 1.1x}}\n"
+    )
+    [proposal] = read(Source("p.yaml", head + lines.format(1.2))).proposals
+    audited, _ = audit(proposal)
+    assert audited is not None
+    product = audited.speedup.mid / of_product
+    text = head + lines.format(product / 1.1) + f"claim: {product:.4f}x tokens/s\n"
+    assert bool(found("CLM004", text)) is flagged
