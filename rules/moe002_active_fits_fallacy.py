@@ -115,19 +115,40 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
         )
 
 
+_ELSEWHERE = (
+    r"(?<!without )(?<!no )\boffload|\bcpus?\b|\b(?:system|main|host|plain|regular|slow) "
+    r"(?:ram|memory)|\bddr\d|\bdimms?\b|\bdisk|\bssd|\bnvme|\bmmap|\bpaged? (?:in|out)|\bswap"
+    r"|expert cache|on the host|unified memory|stream(?:ed|ing)? (?:in |from )"
+)
+"""Words that put the experts somewhere else."""
+_NOT_THE_MODEL = re.compile(
+    r"\b(?:kv|cache|context|adapters?|lora|draft|activations?|(?:per|each|one|an|every) "
+    r"(?:expert|layer|token|step)|shared (?:experts?|layers?|part)|attention|router|reads?|streams?"
+    r"|traffic|bandwidth)\b(?<!for the cache)(?<!for cache)(?<!for context)(?<!for the context)"
+    r"(?<!for a kv)(?<!for the kv)|\bno (?:\w+[- ]){0,3}?(?:card|gpu|device|laptop|machine|board)\b",
+    re.IGNORECASE,
+)
+"""What else needs memory, or is said of reading; and a card that is denied."""
+_OF_ACTIVE = r"\bactiv(?:e|at\w+)\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b|per token|top-?k|\bsparse\b"
+_PART_KEPT = 0.85
+
+
 def _judge(said: Said) -> Wrong | None:
-    statement = said.statement
+    """Memory that would hold the active parameters and is said to be enough."""
+    statement, frame = said.statement, said.statement.frame
     sure = confidence_of(statement)
-    total, active = statement.frame.parameters, statement.frame.active_parameters
+    total = frame.parameters
     if sure is None or statement.kind is not Kind.FITS or total is None:
         return None
-    if active is None and not said.has(r"\bactive\b"):
+    if not said.has(_OF_ACTIVE) or (frame.active_parameters is None and not said.has("activ")):
         return None
-    if said.has(r"(?<!without )offload|cpu|system ram|disk|host|expert cache"):
+    if said.has(_ELSEWHERE) or _NOT_THE_MODEL.search(statement.text):
         return None
     sizes = _GIGABYTES.findall(statement.sentence_text)
-    held = max((float(size) * 1e9 for size in sizes), default=0.0)
-    if not sizes or held >= _LEAST_BYTES * total:
+    devices = frame.devices if frame.devices and frame.devices > 1 else 1
+    held = max((float(size) * 1e9 for size in sizes), default=0.0) * devices
+    bits = frame.weight_bits or 16.0
+    if not sizes or held >= min(_LEAST_BYTES, _PART_KEPT * bits / 8.0) * total:
         return None
     return Wrong(
         f"all {total / 1e9:.0f}B parameters must be held: {0.5 * total / 1e9:.0f} GB at 4 bits,"

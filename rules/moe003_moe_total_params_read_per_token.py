@@ -21,15 +21,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from advisor.audit import Audit
 from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.operands import routed, sentences_of, stored_weight_bytes
-from advisor.prose.model import Kind
+from advisor.prose.model import Kind, Statement, Status
+from advisor.prose.patterns import ALL_EXPERTS, LIKE_DENSE
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_small_batch
+from advisor.said import NO_DECODE, Said, Wrong, bandwidth_of, confidence_of, is_small_batch
 from advisor.wording import size
 
 RULE = Rule(
@@ -128,126 +128,211 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
 
 
 def _judge(said: Said) -> Wrong | None:
+    """One token, or one step at batch 1, that takes all weights: in bytes, in time or in words."""
     statement = said.statement
-    sure = confidence_of(statement)
+    sure = _sure(statement)
     sparse = "MOE" in statement.nearby or statement.frame.active_parameters is not None
     if sure is None or not sparse or statement.phase in NO_DECODE:
         return None
     if not is_small_batch(statement) or (statement.frame.batch or 1) > 1:
         return None
-    if re.search(_SEVERAL, statement.text, re.IGNORECASE):
+    if re.search(_SEVERAL, statement.text, re.IGNORECASE) or statement.is_aggregate:
         return None
-    if "AGGREGATE" in statement.sentence or not said.has(r"token"):
+    if "AGGREGATE" in statement.sentence and statement.frame.total_bandwidth_gbs is None:
         return None
-    if _takes_all(said):
-        assert statement.tpot_ms is not None
+    if (told := _all_bytes(said)) is not None:
         return Wrong(
-            f"{statement.tpot_ms:.3g} ms are all weights over the bandwidth; one token reads"
-            f" {statement.frame.active_parameters or 0:.3g} of "
-            f"{statement.frame.parameters or 0:.3g}"
-            " parameters",
-            sure,
-        )
-    if (told := _whole_model(said)) is not None:
-        return Wrong(
-            f"{told / 1e9:.0f} GB are all weights of the model; one token reads the shared layers "
-            f"and"
-            " its routed experts",
+            f"{told / 1e9:.0f} GB are all weights of the model; one token reads the shared layers"
+            f" and its routed experts{_share(statement)}",
             sure,
             numbers={"total_bytes": told},
         )
-    per_token = statement.kind is Kind.AMOUNT and re.search(
-        r"GB (?:per|for each) token", statement.text
-    )
-    if statement.kind is not Kind.READS and not per_token:
-        return None
-    if _reads_all(said):
+    if (took := _time_of_all(said)) is not None:
+        return Wrong(
+            f"{took:.3g} ms are all weights over the bandwidth; one token reads the shared layers"
+            f" and its routed experts{_share(statement)}",
+            sure,
+        )
+    if _is_like_dense(said) or _reads_all(said):
         return Wrong(
             "one token reads the shared layers and its routed experts (2 of 8, 8 of 128 a layer),"
-            " not all of them",
+            f" not all of them{_share(statement)}",
             sure,
         )
     return None
 
 
-_NAMED = re.compile(
-    r"\b(?:mixtral|deepseek|qwen|gpt-oss|llama-?4|dbrx|grok|glm|kimi|minimax|olmoe)[\w.-]*",
+_WAVERING = r"\b(?:may|might|perhaps|possibly|maybe|could|seems?|appears?|sometimes)\b"
+
+
+def _sure(statement: Statement) -> Confidence | None:
+    """As the text asserts it; a ceiling that it computes is no hedge."""
+    if statement.status is Status.HEDGED and not re.search(
+        _WAVERING, statement.text, re.IGNORECASE
+    ):
+        return Confidence.HIGH
+    return confidence_of(statement)
+
+
+def _share(statement: Statement) -> str:
+    """Active of all parameters, where they are known."""
+    frame = statement.frame
+    if frame.active_parameters is None or frame.parameters is None:
+        return ""
+    return f", {frame.active_parameters / 1e9:.3g}B of {frame.parameters / 1e9:.3g}B parameters"
+
+
+_FOR_EACH = re.compile(
+    r"\b(?:per|each|every|one|an?|new|generated|single|next) (?:\w+[- ]){0,2}?(?:tokens?|step)\b"
+    r"|\bdecode step\b|\btokens? (?:needs?|costs?|takes?|drags?|pulls?|reads?|streams?)\b",
     re.IGNORECASE,
 )
-_FOR_EACH = r"\b(?:per|each|every|one|a|an|new|generated) (?:\w+ )?token"
-_ALIKE = 0.08
+_HELD = re.compile(
+    r"\b(?:resident|held|hold|fits?|capacity|stored?|kept|sit|sits|live|lives|occup\w+|footprint"
+    r"|allocat\w+|disk|download\w*|vram|must be in|have to be in|available"
+    r"|gb of (?:\w+ )?(?:memory|ram|hbm))\b",
+    re.IGNORECASE,
+)
+"""What must be there, which is rightly all."""
+_TAKEN = re.compile(
+    r"\b(?:read|stream|load|fetch|pull|mov|drag|cross|travers|touch|go(?:es)? (?:over|through)|pass"
+    r"|haul|shift|transfer|transport|suck|shovel|need|cost|traffic|through|per token"
+    r"|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput|us(?:e|es|ed)\b|tak(?:e|es|en)\b|bytes)\w*",
+    re.IGNORECASE,
+)
+_CLOSE = {True: (0.9, 1.12), False: (0.85, 1.3)}
+"""All weights at 8 bits and more, and below, where scales and wide parts add to them."""
+_UNSTATED_BITS = (16.0, 8.0, 4.5)
+_TIMED = (
+    r"weights|read|stream|pull|bandwidth|bus|/ ?\d|floor|limit|roof|ceiling|bound|at most|best"
+    r"|cannot|perfect|\bGB\b"
+)
+"""A time that is computed of bytes, and not measured."""
 
 
-def _whole_model(said: Said) -> float | None:
-    """Bytes of all weights of a named model, where they are what one token is said to take."""
+def _all_bytes(said: Said) -> float | None:
+    """Bytes that a token is said to take and that are all weights of the model."""
+    statement = said.statement
+    total = statement.frame.parameters
+    if statement.frame.active_parameters is None or total is None:
+        return None
+    if statement.kind not in {Kind.READS, Kind.AMOUNT}:
+        return None
+    text = statement.text
+    if not _FOR_EACH.search(statement.sentence_text) or not _TAKEN.search(text):
+        return None
+    if _HELD.search(text) or re.search(_PART_OF, text):
+        return None
+    return next(
+        (
+            told
+            for told in (float(size) * 1e9 for size in _GIGABYTES.findall(text))
+            if _is_all(told, total, statement.frame.weight_bits)
+        ),
+        None,
+    )
+
+
+def _is_all(told: float, total: float, bits: float | None) -> bool:
+    """Whether bytes are those of all parameters, at the stated width or a usual one."""
+    for width in (bits,) if bits else _UNSTATED_BITS:
+        low, high = _CLOSE[width >= 8.0] if bits else (0.9, 1.12)
+        if low <= told / (total * width / 8.0) <= high:
+            return True
+    return False
+
+
+_SAME_TIME = 0.07
+
+
+def _time_of_all(said: Said) -> float | None:
+    """A time per token, in ms, that is all weights over the bandwidth."""
     statement, frame = said.statement, said.statement.frame
-    if not re.search(_FOR_EACH, statement.text, re.IGNORECASE):
+    bandwidth = bandwidth_of(frame)
+    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or bandwidth is None:
         return None
-    total = next(filter(None, map(_total, _NAMED.findall(statement.context_text))), None)
-    if total is None or re.search(r"\b(?:resident|held?|fits?|capacity)\b", statement.text):
+    if frame.active_parameters is None or frame.parameters is None or not said.says(_TIMED):
         return None
-    told = [float(size) * 1e9 for size in _GIGABYTES.findall(statement.text)]
-    if statement.kind is Kind.FIGURE and statement.tpot_ms and frame.bandwidth_gbs:
-        told.append(statement.tpot_ms * 1e6 * frame.bandwidth_gbs * (frame.devices or 1))
-    for bits in (frame.weight_bits,) if frame.weight_bits else (16.0, 8.0):
-        whole = total * bits / 8.0
-        if any(abs(one - whole) < _ALIKE * whole for one in told):
-            return whole
-    return None
-
-
-@lru_cache(maxsize=256)
-def _total(name: str) -> float | None:
-    from advisor.catalog.model_names import resolve_model  # noqa: PLC0415 - few texts need it
-    from advisor.catalog.models import load_model  # noqa: PLC0415
-
-    candidates = resolve_model(name.rstrip(".-")).candidates
-    return float(load_model(candidates[0]).total_parameters) if candidates else None
-
-
-def _takes_all(said: Said) -> bool:
-    """A time per token that is all weights over the bandwidth."""
-    statement, floor = said.statement, said.floor
-    frame = statement.frame
-    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or floor is None:
-        return False
-    if frame.active_parameters is None or frame.parameters is None:
-        return False
-    if not said.says(r"weights|read|stream|bandwidth|/ ?\d"):
-        return False
-    whole = floor.ms * frame.parameters / frame.active_parameters
-    return 0.4 * whole <= statement.tpot_ms <= 1.35 * whole and statement.tpot_ms > 2.5 * floor.ms
+    stated = frame.weight_bytes
+    if stated is None or not _is_all(stated, frame.parameters, frame.weight_bits):
+        stated = frame.parameters * frame.weight_bits / 8.0 if frame.weight_bits else None
+    if stated is None:
+        return None
+    whole = stated / bandwidth / 1e6
+    right = abs(statement.tpot_ms / whole - 1.0) < _SAME_TIME
+    # a quotient in the text may be rounded, or that of one of several cards
+    near = 0.4 * whole <= statement.tpot_ms <= 1.35 * whole and said.says(
+        r"\d ?/ ?\d|weights alone"
+    )
+    return statement.tpot_ms if right or near else None
 
 
 _SEVERAL = (
     r"\b(?:[2-9]|\d{2,}|many|several) (?:\w+ )?(?:tokens|sequences|users|requests|streams)"
-    r"|\b(?:nearly|far more|more) (?:\w+ )?(?:every|all|experts)"
+    r"|\b(?:nearly|almost|far more|more) (?:\w+ )?(?:every|all|experts)"
 )
 """Several tokens in a step touch many experts, and rightly."""
-_PART_OF = r"\d ?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts"
+_PART_OF = r"\d ?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts|\bof which\b"
+_OF_FEW = re.compile(
+    r"\b(?:only (?!after|once|when)|just|fraction|few|active (?:weights|parameters|part|experts)"
+    r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
+    r"|balanc\w+|unless|except|any of)\b",
+    re.IGNORECASE,
+)
+_ALL_WEIGHTS = re.compile(
+    r"\b(?:all|entire|full|whole|complete)\b(?: of)?(?: the| its)?"
+    r"(?: \d[\d.]* ?(?:B|GB|billion)?)? ?(?:weights?|parameters|model|checkpoint|matrices"
+    r"|experts?|bytes|GB|B\b)"
+    r"|\bevery (?:single )?(?:weight|parameter|matrix|expert|byte)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_like_dense(said: Said) -> bool:
+    """Whether a mixture is said to run like a dense model of all its parameters."""
+    statement = said.statement
+    told = LIKE_DENSE.search(statement.text)
+    concluded = statement.opener in {"so", "hence", "thus", "therefore", "which"}
+    if (
+        told is None
+        or concluded
+        or statement.kind is not Kind.READS
+        or _HELD.search(statement.text)
+    ):
+        return False
+    if re.search(_QUALITY, statement.sentence_text, re.IGNORECASE):
+        return False
+    size = float(told[1] or told[2]) * 1e9
+    total, active = statement.frame.parameters, statement.frame.active_parameters
+    if total is None or abs(size - total) > 0.1 * total:
+        return False
+    return active is not None or "MOE" in statement.nearby
+
+
+_QUALITY = r"\b(?:quality|benchmark|mmlu|accura\w+|smart|knows?|knowledge|memory|vram|train\w*)\b"
 
 
 def _reads_all(said: Said) -> bool:
+    """Whether every expert, or every weight, is said to be read for a token."""
     statement = said.statement
-    if re.search(
-        r"\b(?:only|just|fraction|few|active|part of|must|held|fit)\b",
-        statement.text,
-        re.IGNORECASE,
-    ):
+    per_token = statement.kind is Kind.AMOUNT and re.search(
+        r"GB (?:per|for each) token", statement.text
+    )
+    if statement.kind is not Kind.READS and not per_token:
         return False
-    if re.search(_PART_OF, statement.text):
+    text = statement.text
+    if _OF_FEW.search(text) or _HELD.search(text) or re.search(_PART_OF, text):
         return False
-    if said.has(r"(?:all|through) (?:the |its )?(?:\d+ )?experts|every expert"):
-        return True
-    if not re.search(r"token", statement.text):
+    alone = _FOR_EACH.search(statement.sentence_text) or statement.is_single
+    if not (alone or said.has(r"\btokens?\b")):
         return False
-    if re.search(
-        r"\b(?:all|entire|full|whole|complete)\b|\bevery (?!\w*(?: \w+)? ?token)",
-        statement.text,
-        re.IGNORECASE,
-    ):
+    if ALL_EXPERTS.search(text) and _TAKEN.search(text):
+        return alone is not None and bool(alone)
+    if not re.search(r"token|step", statement.sentence_text) or not _TAKEN.search(text):
+        return False
+    if _ALL_WEIGHTS.search(text):
         return True
     sizes = [float(size) for size in _SIZES.findall(statement.context_text)]
-    read = [float(size) for size in _GIGABYTES.findall(statement.text)]
+    read = [float(size) for size in _GIGABYTES.findall(text)]
     bits = statement.frame.weight_bits or 16.0
     return bool(sizes and read) and max(read) > _NEARLY * max(sizes) * bits / 8.0

@@ -26,12 +26,14 @@ from advisor.prose.model import Kind
 from advisor.prose.pairs import pairs_in
 from advisor.prose.patterns import (
     ADVICE,
+    ALL_EXPERTS,
     COPULA,
     DECIDES,
     FIGURE,
     FITS,
     HEADS_UNREAD,
     KV_IGNORED,
+    LIKE_DENSE,
     NOT_BEFORE,
     OF_A_THING,
     OF_SOMETHING,
@@ -291,7 +293,11 @@ def _about_resources(
             )
     if "KV" in names and "FLOPS" not in names and (grown := QUADRATIC.search(text)) is not None:
         yield Effect(Kind.KV_SQUARE, clause.start + grown.start(), clause.start + grown.end())
-    if names & {"DECODE", "ROUTE"} and (read := READS.search(text)) is not None:
+    read = READS.search(text) if names & {"DECODE", "ROUTE"} else None
+    if read is None and (" all" in text or "very" in text or "each" in text):
+        read = ALL_EXPERTS.search(text)
+    read = read or (LIKE_DENSE.search(text) if SOME_DIGIT.search(text) is not None else None)
+    if read is not None:
         yield Effect(Kind.READS, clause.start + read.start(), clause.start + read.end())
     if (fits := FITS.search(text)) is not None:
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())

@@ -61,10 +61,37 @@ READS: Final = re.compile(
     r"|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
     re.IGNORECASE,
 )
+ALL_EXPERTS: Final = re.compile(
+    r"\b(?:all|every(?: single)?|each(?: one)?|the (?:full|whole|entire|complete) set)(?: of)?"
+    r"(?: the| its| those)?(?: (?:\d{1,3}|two|four|eight|sixteen|sixty-four))?"
+    r"(?: (?:routed|different|available|stored|local))? experts?\b"
+    r"|\b(?:over|through|across|on|of|touches|reads|visits) all (?:\d{1,3}|four|eight|sixteen)\b",
+    re.IGNORECASE,
+)
+"""Every expert of a mixture, as what a clause is about."""
+LIKE_DENSE: Final = re.compile(
+    r"(?:\bas (?:slow(?:ly)?|fast|quick(?:ly)?|expensive|heavy|costly) as"
+    r"|\bno (?:faster|quicker|cheaper) than|\b(?:same|identical) (?:\w+ ){1,3}?as"
+    r"|\b(?:just|exactly|behaves|runs|decodes|performs) like|\b(?:equals?|matches|that of"
+    r"|the one of|on a par with|level with|those of)) (?:an? |the |any )?"
+    r"(?:(?:equally large |comparable )?dense (?:\w+ ){0,2}?)?(\d{1,4}(?:\.\d+)?) ?B\b"
+    r"|\bdense (?:\w+ ){0,2}?(\d{1,4}(?:\.\d+)?) ?B\b[^.;:]{0,48}?\b(?:just as (?:fast|slow"
+    r"|quick)\w*|equally (?:fast|slow)|(?:at )?the same (?:speed|rate|pace|time|latency)"
+    r"|no slower)",
+    re.IGNORECASE,
+)
+"""A model that is said to cost what a dense one of so many parameters does."""
 FITS: Final = re.compile(
-    r"\b(?:runs in|fits?(?: into| in| on)?|needs? (?:only|just)|only needs?|requires? (?:only|just)"
-    r"|gets? by with|(?:is|are) enough|suffices?|(?:can|will) (?:serve|hold|host|run)"
-    r"|holds the (?:\w+ )?model)\b",
+    r"\b(?:runs? (?:in|on)|fits?(?: into| in| on)?|fitting|needs? (?:only|just|no more than|at most"
+    r"|a mere)|only needs?|requires? (?:only|just)|(?:gets?|makes?|can) (?:by|do) with"
+    r"|(?:is|are|will be|should be) (?:enough|plenty|sufficient|ample|all (?:it|you|we|one) needs?)"
+    r"|suffices?|(?:can|will) (?:serve|hold|host|run|take|carry|store|load|keep)"
+    r"|(?:holds?|hosts?|carries|stores?|takes|keeps) (?:it|them|everything|all of it|the (?:\w+ "
+    r")?(?:model|thing|lot)|\w+[- ]?\d\w*)|(?:will|would|should|can) do\b"
+    r"|(?:has|have|needs?|must) (?:to )?(?:only )?be (?:resident|held|kept|in (?:memory|vram|hbm))"
+    r"|go(?:es)? (?:in|into|on|onto)|squeezes? (?:in|into|on|onto)|loads? (?:into|onto|in|on)"
+    r"|(?:has|have) room for|is (?:within|in) reach of|lives? (?:in|on)"
+    r"|(?:memory|vram|ram) (?:needed|required|requirement|need|budget|footprint)\b)",
     re.IGNORECASE,
 )
 OVER_ALL: Final = re.compile(
