@@ -21,6 +21,7 @@ capacity does set speed. If the larger card also has more bandwidth, name it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
@@ -29,6 +30,7 @@ from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
+from advisor.prose.patterns import CAPACITY_DRIVES
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import size
@@ -76,14 +78,19 @@ levers:
 )
 
 _HELPS = (
-    r"(?:does|do|did|would|will|could|can)(?: ?n['o’]t| not) fit|no longer fit|spill|swap|offload"
+    r"(?:does|do|did|would|will|could|can)(?: ?n['o’]t| not) fit|no longer fit|spill"
+    r"|\bswap (?:space|file)|\bswap(?:s|ped|ping)? (?:in|out|to)|into swap|offload"
     r"|pcie"
     r"|system ram|\bdisk|larger batch|more (?:users|sequences|requests)|concurren"
 )
 """What makes capacity a matter of speed after all."""
 _SAME_BANDWIDTH = (
-    r"(?:same|equal|identical|unchanged) (?:memory )?bandwidth"
-    r"|bandwidth (?:is|stays) (?:the same|equal|unchanged)|same \d[\d.,]* ?[tg]b/s"
+    r"(?:same|equal|identical|unchanged) (?:memory )?(?:bandwidth|bus|clocks?|channels?)"
+    r"|(?:bandwidth|bus(?: width)?|clocks?|channels) (?:is|are|stays?|remains?) (?:the same|equal"
+    r"|unchanged|as (?:it|they) w)|same \d[\d.,]* ?[tg]b/s"
+    r"|keeps? [^.;]{0,40}?(?:bandwidth|bus|clock)|still (?:dual|single|quad)[- ]channel"
+    r"|both (?:at|have|with|run at) \d[\d.,]* ?[tg]b/s"
+    r"|no (?:more|extra|additional) bandwidth"
 )
 _MORE = (
     r"more (?:gigabytes|vram|memory|gb|ram)|\d ?gb[^.]{0,80}more room|(?:unused|spare|idle"
@@ -142,11 +149,23 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.phase in NO_DECODE or statement.is_aggregate:
         return None
-    if "CAPACITY" not in statement.sentence or statement.kind not in {Kind.GAIN, Kind.ADVICE}:
+    if statement.kind not in {Kind.GAIN, Kind.ADVICE, Kind.DRIVER} or said.has(_HELPS):
         return None
-    if said.has(_HELPS) or not _OTHER_LEVERS.isdisjoint(statement.sentence):
+    if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not said.has(_SAME_BANDWIDTH):
         return None
-    if said.has(r"bandwidth|[tg]b/s") and not said.has(_SAME_BANDWIDTH):
+    if (ratio := _follows_capacity(said)) is not None:
+        return Wrong(
+            f"{ratio:.3g}x the memory is not {ratio:.3g}x the speed: memory that is not read moves"
+            " nothing, at equal GB/s a token takes the same time (1.00x)",
+            sure,
+            numbers={"capacity_ratio": ratio},
+        )
+    if statement.kind is Kind.DRIVER:
+        told = CAPACITY_DRIVES.search(statement.text) and not said.says(r"\bfits?\b")
+        if "depend" in statement.text:  # which states what decides and hedges nothing
+            sure = Confidence.HIGH
+        return Wrong(_NOTHING, sure) if told and statement.sentence & _OF_SPEED else None
+    if "CAPACITY" not in statement.sentence or not _OTHER_LEVERS.isdisjoint(statement.sentence):
         return None
     if statement.kind is Kind.ADVICE:
         about_speed = not statement.sentence.isdisjoint({"FASTER", "SLOWER", "RATE"})
@@ -167,8 +186,65 @@ def _judge(said: Said) -> Wrong | None:
     about_tokens = not statement.nearby.isdisjoint({"TOKENS", "LLM", "RATE"})
     if statement.phase is Phase.UNKNOWN and not about_tokens and not said.has(r"\bfits?\b"):
         sure = Confidence.MEDIUM
-    return Wrong(
-        "memory that is not read moves nothing: at equal GB/s a token takes the same time from 24"
-        " GB as from 48 GB (1.00x)",
-        sure,
-    )
+    return Wrong(_NOTHING, sure)
+
+
+_OF_SPEED = frozenset({"FASTER", "SLOWER", "RATE", "TIME", "DECODE"})
+_NOTHING = (
+    "memory that is not read moves nothing: at equal GB/s a token takes the same time from 24 GB as"
+    " from 48 GB (1.00x)"
+)
+_PAIRS = (
+    re.compile(
+        r"(\d+(?:\.\d+)?)(?: ?GB)? (?:to|→|->|up to) (\d+(?:\.\d+)?) ?GB\b(?!/s)", re.IGNORECASE
+    ),
+    re.compile(
+        r"(\d+(?:\.\d+)?) ?GB (?:rather than|instead of|against|over|vs\.?|versus|and not) "
+        r"(?:the )?(\d+(?:\.\d+)?) ?GB\b(?!/s)",
+        re.IGNORECASE,
+    ),
+)
+_OF_A_CARD = re.compile(
+    r"(\d+(?:\.\d+)?) ?GB (?:of (?:memory|vram|ram|hbm)|card|board|gpu|version|variant|one\b"
+    r"|original|part|model\b|configuration|mac|machine|memory|vram|ram\b|kit|module|[A-Z]+\d|RTX|\d{4})",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    r"\b(twice|double|doubled|two times|2x|triple|tripled|three times|3x|thrice|quadruple"
+    r"|four times|4x) (?:the |as much )?(?:amount of )?(?:memory|vram|ram|hbm|capacity|gigabytes"
+    r"|gb)\b",
+    re.IGNORECASE,
+)
+_FACTORS = {"tw": 2.0, "do": 2.0, "2x": 2.0, "tr": 3.0, "th": 3.0, "3x": 3.0, "qu": 4.0, "fo": 4.0,
+            "4x": 4.0}  # fmt: skip
+_OF_WEIGHTS = (
+    r"\bweights?\b|checkpoint|quanti|\bbits?\b|\bint\d|\bper token|\bkv\b|\bcache|\bfiles?\b"
+    r"|prun|distil|layers"
+)
+"""Words with which two sizes may be those of what is read."""
+_SAME_RATIO = 0.06
+
+
+def _follows_capacity(said: Said) -> float | None:
+    """The ratio of two memory sizes that a promised speedup is equal to."""
+    statement = said.statement
+    if statement.kind is not Kind.GAIN or statement.speedup is None or said.has(_OF_WEIGHTS):
+        return None
+    if statement.phase is not Phase.DECODE and not statement.is_single:
+        return None
+    ratio = _capacity_ratio(statement.context_text)
+    if ratio is None or abs(statement.speedup / ratio - 1.0) > _SAME_RATIO:
+        return None
+    return ratio
+
+
+def _capacity_ratio(text: str) -> float | None:
+    """How much larger one memory is than another, as a text gives it."""
+    for pair in _PAIRS:
+        if (sizes := pair.search(text)) is not None:
+            one, other = float(sizes[1]), float(sizes[2])
+            return max(one, other) / min(one, other) if min(one, other) > 0 else None
+    if (told := _TIMES.search(text)) is not None:
+        return _FACTORS[told[1].lower()[:2]]
+    cards = {float(size) for size in _OF_A_CARD.findall(text)} - {0.0}
+    return max(cards) / min(cards) if len(cards) == 2 else None

@@ -125,7 +125,8 @@ _NOT_THE_MODEL = re.compile(
     r"\b(?:kv|cache|context|adapters?|lora|draft|activations?|(?:per|each|one|an|every) "
     r"(?:expert|layer|token|step)|shared (?:experts?|layers?|part)|attention|router|reads?|streams?"
     r"|traffic|bandwidth)\b(?<!for the cache)(?<!for cache)(?<!for context)(?<!for the context)"
-    r"(?<!for a kv)(?<!for the kv)|\bno (?:\w+[- ]){0,3}?(?:card|gpu|device|laptop|machine|board)\b",
+    r"(?<!for a kv)(?<!for the kv)|\bno (?:\w+[- ]){0,3}?(?:card|gpu|device|laptop"
+    r"|machine|board)\b",
     re.IGNORECASE,
 )
 """What else needs memory, or is said of reading; and a card that is denied."""

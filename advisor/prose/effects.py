@@ -27,6 +27,7 @@ from advisor.prose.pairs import pairs_in
 from advisor.prose.patterns import (
     ADVICE,
     ALL_EXPERTS,
+    CAPACITY_DRIVES,
     COPULA,
     DECIDES,
     FIGURE,
@@ -269,6 +270,9 @@ def _about_resources(
     decides = DECIDES.search(text) if names & {"ATTN", "ACTQ"} else None
     if decides is not None and names & {"TIME", "RATE", "DECODE"}:
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
+    sized = CAPACITY_DRIVES.search(text) if names & {"CAPACITY", "RATE", "FASTER"} else None
+    if sized is not None:
+        yield Effect(Kind.DRIVER, clause.start + sized.start(), clause.start + sized.end())
     limit = _limit(block.text, clause)
     if limit is not None:
         yield limit

@@ -81,6 +81,22 @@ LIKE_DENSE: Final = re.compile(
     re.IGNORECASE,
 )
 """A model that is said to cost what a dense one of so many parameters does."""
+CAPACITY_DRIVES: Final = re.compile(
+    r"\b(?:speed|rate|pace|t/s|tok(?:en)?s?/s|tokens per second|tg|tps|generation|decod\w+|fast)\b"
+    r"(?: \w+){0,3}? (?:(?:goes|go|grows?|rises?|scales?|increases?|climbs?) (?:\w+ )?with"
+    r"|follows?|tracks?|depends? (?:\w+ )?on|hinges? on|(?:is|are) (?:\w+ )?(?:set|decided"
+    r"|determined|given|limited|governed) by|comes? (?:\w+ )?from|is a (?:matter|question"
+    r"|function) of) (?:the |how much )?(?:amount of |size of )?(?:vram|gigabytes"
+    r"|memory(?: size| capacity| amount)|capacity|(?:card|hbm|ram)(?:'s)? (?:size|capacity)"
+    r"|memory (?:a |the |you |is ))"
+    r"|\b(?:extra|additional|more|missing|larger|bigger) (?:\w+ ){0,2}?(?:gigabytes|gb|vram|memory"
+    r"|capacity) (?:is|are|was|were) (?:the |what |why |behind )(?:only )?(?:\w+ )?(?:reason|cause"
+    r"|explanation|makes?|made|gives?|that)\b"
+    r"|\b(?:fast|quick)(?:er|ly)?,? (?:because|since|as) (?:it|the \w+) (?:has|have|holds|offers"
+    r"|comes with) (?:more|twice the|double the) (?:memory|vram|gigabytes|gb|ram)\b",
+    re.IGNORECASE,
+)
+"""Memory size that is said to set speed."""
 FITS: Final = re.compile(
     r"\b(?:runs? (?:in|on)|fits?(?: into| in| on)?|fitting|needs? (?:only|just|no more than|at most"
     r"|a mere)|only needs?|requires? (?:only|just)|(?:gets?|makes?|can) (?:by|do) with"
