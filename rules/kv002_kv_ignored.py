@@ -23,13 +23,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from advisor.audit import Audit
 from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
 from advisor.operands import without_cache_bytes_ms
-from advisor.prose.model import Kind, Phase, Status
+from advisor.prose.cache_patterns import (
+    ANY_LENGTH,
+    CACHE_LEVER_DENIED,
+    LENGTHS,
+    lengths_in,
+    spans_lengths,
+)
+from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.named import cache_bytes
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import milliseconds, size
@@ -79,14 +88,27 @@ _OTHER_STATE = (
     r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
     r"|\bunder\b|\bif\b"
 )
-_PER_TOKEN = re.compile(r"(\d+(?:\.\d+)?) ?(?:kB|KB|KiB) per token")
-_SEQUENCES = re.compile(
-    r"\b(\d{1,4}) (?:\w+ )?(?:sessions|sequences|users|streams|requests|chats)|batch (?:size "
-    r")?(?:of )?(\d{1,4})"
+_PER_TOKEN = re.compile(
+    r"(\d+(?:\.\d+)?) ?(kB|KB|KiB|MB|MiB) (?:of (?:\w+ ){1,2})?(?:per|a|for each) token"
 )
+_COUNTED = (
+    r"(\d{1,4}|two|three|four|five|six|eight|ten|twelve|sixteen|twenty|thirty-two|sixty-four)"
+)
+_SEQUENCES = re.compile(
+    rf"\b{_COUNTED} (?:[\w-]+ ){{0,2}}?(?:sessions|sequences|users|streams|requests|chats"
+    rf"|conversations|tenants|clients|analysts|agents)\b|batch (?:size )?(?:of )?(\d{{1,4}})\b",
+    re.IGNORECASE,
+)
+_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10, "twelve": 12,
+          "sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64}  # fmt: skip
 _GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _KV_BYTES_PER_TOKEN = 131_072
 """Of an 8B with 32 layers and 8 KV heads of 128 in 16 bits: 32 x 8 x 128 x 2 x 2."""
+_USUAL = {8e9: 131_072.0, 70e9: 327_680.0}
+"""Bytes of cache a token of sizes that nearly all models have in common: GQA with 8 KV heads in 32
+and 80 layers. For 7B and 13B it hangs on the heads."""
+_FULL_HEADS = {7e9: 524_288.0, 13e9: 819_200.0}
+"""With as many KV heads as heads: 32 x 32 x 128 x 2 x 2, 40 x 40 x 128 x 2 x 2."""
 
 
 def check(audit: Audit) -> Iterator[Finding]:
@@ -135,29 +157,37 @@ def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     if statement.phase in NO_DECODE or said.has(_OTHER_STATE):
         return None
-    context = max(statement.frame.context or 0, _longest(said))
+    context = _context(said)
     sure = confidence_of(statement)
-    denied_loss = (
-        statement.kind is Kind.LOSS
-        and statement.status is Status.DENIED
-        and statement.phase is Phase.DECODE
-        and context >= _LONG
-        and not said.has(r"\?")
-        and said.says(r"context|tokens|prompt")
-    )
-    if denied_loss:
-        sure = Confidence.HIGH
-    elif statement.kind is Kind.AMOUNT and sure and (missed := _lost_batch(said)) is not None:
+    if statement.kind is Kind.AMOUNT and sure and (missed := _lost_batch(said)) is not None:
         told, right, batch = missed
         return Wrong(
             f"{told / 1e9:.3g} GB are one sequence's; {batch} sequences read {right / 1e9:,.0f} GB",
             sure,
             numbers={"told_bytes": told, "right_bytes": right},
         )
-    elif _is_flat_row(said) or (said.statement.kind is Kind.KV_IGNORED and _is_same(said, context)):
-        sure = Confidence.HIGH
-    elif sure is None or not (_is_ignored(said, context) or _is_rate(said, context)):
+    cache = _cache(said, context)
+    share = cache.share if cache is not None else None
+    long = context >= _LONG if share is None else share >= _FELT
+    if share is not None and not long:
         return None
+    if _is_denied_loss(said, context) or _is_flat_row(said):
+        sure = Confidence.HIGH
+    elif statement.kind is Kind.KV_IGNORED and (_is_same(said, context) or _is_lever_denied(said)):
+        sure = Confidence.HIGH if long else None
+    elif not (_is_ignored(said, long=long) or _is_rate(said, context)):
+        return None
+    if sure is None:
+        return None
+    if cache is not None and share is not None:
+        of_all = "" if cache.sequences == 1 else f"{cache.sequences} sequences of "
+        return Wrong(
+            f"{of_all}{cache.context:,} tokens hold {cache.bytes / 1e9:.3g} GB of cache"
+            f" ({cache.per_token / 1e3:,.0f} KB a token), read at each step beside"
+            f" {cache.bytes / share / 1e9:.3g} GB of weights",
+            sure,
+            numbers={"cache_bytes": cache.bytes, "weight_bytes": cache.bytes / share},
+        )
     length = context or 128_000
     size = _KV_BYTES_PER_TOKEN * length / 1e9
     return Wrong(
@@ -168,8 +198,67 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+class _Cache(NamedTuple):
+    """The cache of a step by what a text gives."""
+
+    bytes: float
+    per_token: float
+    context: int
+    sequences: int
+    share: float | None
+    """Of the bytes of the weights."""
+
+
+def _cache(said: Said, context: int) -> _Cache | None:
+    """Bytes of cache that a step reads, by the model or as told; None where it is unknown."""
+    frame, text = said.statement.frame, said.statement.context_text
+    if context <= 0:
+        return None
+    counts = [_WORDS.get(one.lower()) or int(one) for pair in _SEQUENCES.findall(text)
+              for one in pair if one]  # fmt: skip
+    sequences = max([frame.batch or 1, *counts])
+    told = _PER_TOKEN.search(text)
+    if told is not None:
+        per_token = float(told[1]) * (1e6 if told[2].startswith("M") else 1e3)
+    elif frame.model is not None:
+        per_token = cache_bytes(frame.model, context) / context
+    else:
+        sizes = _FULL_HEADS if re.search(r"\bMHA\b|multi-head attention", text) else _USUAL
+        nominal = round(frame.parameters or 0.0, -9)
+        if nominal not in sizes:
+            return None
+        per_token = sizes[nominal]
+    if said.has(r"(?:fp8|int8|8-bit|q8) (?:kv|cache)|(?:kv|cache) (?:in|at) (?:fp8|int8|8 bits)"):
+        per_token /= 1.0 if told is not None else 2.0
+    weights = frame.weight_bytes
+    if weights is None and frame.parameters is not None:
+        count = frame.active_parameters or frame.parameters
+        weights = count * (frame.weight_bits or 16.0) / 8.0
+    moved = per_token * context * sequences
+    return _Cache(moved, per_token, context, sequences, moved / weights if weights else None)
+
+
+def _is_denied_loss(said: Said, context: int) -> bool:
+    """Whether a long context is said not to make decode slower."""
+    statement = said.statement
+    return (
+        statement.kind is Kind.LOSS
+        and statement.status is Status.DENIED
+        and statement.phase is Phase.DECODE
+        and context >= _LONG
+        and not said.has(r"\?")
+        and said.says(r"context|tokens|prompt")
+    )
+
+
+def _is_lever_denied(said: Said) -> bool:
+    """Whether a smaller cache is said to bring nothing."""
+    statement = said.statement
+    told = statement.status is Status.ASSERTED
+    return told and CACHE_LEVER_DENIED.search(statement.text) is not None
+
+
 _OTHER_LEVERS = frozenset({"KVQ", "GQA", "ATTN", "PREFIX", "SPEC", "TP", "BATCH", "OFFLOAD"})
-_LENGTH = re.compile(r"(?<![\w.])(\d{1,4})\s?[kK]\b|(?<![\w.])(\d{2,4}),000\b")
 _ABOUT_LENGTH = r"context|tokens?\b|prompt|window|session|history|conversation|document"
 _SAME_RATE = (
     r"(?:leaves?|leaving) (?:the )?(?:\w+ ){0,3}?(?:rate|speed|pace|latency|time)[^.;:]{0,24}? as"
@@ -181,12 +270,28 @@ _SAME_RATE = (
 """Ways to say that a long context is as fast as a short one."""
 
 
-def _longest(said: Said) -> int:
-    """The longest context that a sentence names, where it is about lengths; else 0."""
-    if not said.says(_ABOUT_LENGTH):
-        return 0
-    found = _LENGTH.findall(said.statement.sentence_text)
-    return max((int(kilo or thousands) * 1000 for kilo, thousands in found), default=0)
+_PARTED = re.compile(
+    r";|\. |, (?=(?:at|with|by|beyond|above|past|from) \d)|,? (?:but|while|whereas|yet) "
+)
+
+
+def _context(said: Said) -> int:
+    """The longest context that a statement is about; 0 where none is named.
+
+    Its own part of the sentence comes first: "at 1k it is tiny; at 128k it outweighs them".
+    """
+    statement = said.statement
+    sentence, at = statement.sentence_text, statement.sentence_text.find(statement.text[:24])
+    before = [cut.end() for cut in _PARTED.finditer(sentence, 0, max(at, 0))]
+    after = _PARTED.search(sentence, max(at, 0) + 1)
+    part = sentence[before[-1] if before else 0 : after.start() if after else len(sentence)]
+    ignored = statement.kind is Kind.KV_IGNORED
+    if not (ignored or said.says(_ABOUT_LENGTH)):
+        return statement.frame.context or 0
+    if ignored and (own := lengths_in(part)):
+        return max(own)
+    found = lengths_in(statement.context_text if ignored else sentence)
+    return max([statement.frame.context or 0, *found])
 
 
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:
@@ -196,8 +301,9 @@ def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     length = said.statement.frame.context
     if per_token is None or batch is None or length is None:
         return None
-    count = int(batch[1] or batch[2])
-    one = float(per_token[1]) * 1e3 * length
+    counted = batch[1] or batch[2]
+    count = _WORDS.get(counted.lower()) or int(counted)
+    one = float(per_token[1]) * (1e6 if per_token[2].startswith("M") else 1e3) * length
     for amount in _GIGABYTES.findall(said.statement.text):
         told = float(amount) * 1e9
         if count > 1 and abs(told - one) < 0.1 * one:
@@ -229,7 +335,7 @@ def _is_flat_row(said: Said) -> bool:
     )
     if at is None or at in {own, len(cells)} or max(at, own) >= len(statement.above):
         return False
-    long, short = _LENGTH.match(cells[at]), re.match(r"(\d{1,3}) ?[kK]\b", statement.above[at])
+    long, short = LENGTHS.match(cells[at]), re.match(r"(\d{1,3}) ?[kK]\b", statement.above[at])
     if long is None or short is None:
         return False
     length = int(long[1] or long[2])
@@ -244,15 +350,42 @@ _FAR = 8
 """Times the context, from which on no model with a full cache keeps its rate."""
 
 
-def _is_ignored(said: Said, context: int) -> bool:
+_ADDED = r"\b(?:plus|adds?|added|on top|in addition|and the (?:kv |k/v )?cache|then the cache)\b"
+"""The cache is counted after all."""
+
+
+def _is_ignored(said: Said, *, long: bool) -> bool:
     statement = said.statement
     if statement.kind is not Kind.KV_IGNORED or "SHORT" in statement.sentence:
         return False
-    long = context >= _LONG or "LONG" in statement.sentence
-    return long and (
-        "KV" in statement.clause
-        or said.says(rf"{_ABOUT_LENGTH}|sequence|length|weights|parameters")
+    if said.says(_ADDED):
+        return False
+    if not (long or "LONG" in statement.sentence):
+        return not statement.frame.context and _is_universal(statement)
+    if statement.table is not None:
+        return "KV" in statement.around
+    named = "KV" in statement.clause or said.says(
+        rf"{_ABOUT_LENGTH}|sequence|length|weights|parameters"
     )
+    return bool(named) or spans_lengths(statement.text)
+
+
+_OTHER_SUBJECT = re.compile(
+    r"\b(?:weights?|traffic|bytes|flops|overheads?|kernels?|launch\w*|acceptance|gains?|speed-?ups?"
+    r"|savings?|benefits?|ratio|router|loss|cost of|quality|accuracy|memory|size|limits?)\b",
+    re.IGNORECASE,
+)
+"""What rightly does not hang on the context."""
+
+
+def _is_universal(statement: Statement) -> bool:
+    """Whether the speed of decode is said to be the same at any length."""
+    told = ANY_LENGTH.search(statement.text)
+    if told is None or statement.phase is not Phase.DECODE:
+        return False
+    if statement.clause.isdisjoint({"DECODE", "TIME", "RATE"}):
+        return False
+    return _OTHER_SUBJECT.search(statement.text) is None
 
 
 def _is_rate(said: Said, context: int) -> bool:

@@ -11,6 +11,13 @@ from advisor.claims import Claim, Metric, Stream, parse_claim
 from advisor.claims import Kind as ClaimKind
 from advisor.limits import Limit, limits_in, may_name_a_limit
 from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.cache_patterns import (
+    CACHE_LEVER_DENIED,
+    CELL_IGNORED,
+    KV_IGNORED,
+    LENGTHS,
+    spans_lengths,
+)
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     Effect,
@@ -33,7 +40,6 @@ from advisor.prose.patterns import (
     FIGURE,
     FITS,
     HEADS_UNREAD,
-    KV_IGNORED,
     LIKE_DENSE,
     NOT_BEFORE,
     OF_A_THING,
@@ -79,6 +85,10 @@ _TRIGGERS: Final = frozenset(
         "MATMUL",
         "ROUTE",
         "MOE",
+        "ALWAYS",
+        "LONG",
+        "WEIGHTS",
+        "DECODE",
     ]
 )
 
@@ -93,7 +103,10 @@ def effects_of(
     if (
         not topical
         and not (block.kind is BlockKind.CELL and SOME_DIGIT.search(sentence.text))
+        and not (block.kind is BlockKind.CELL and CELL_IGNORED.fullmatch(block.text))
         and _TRIGGERS.isdisjoint(sentence.names)
+        and "ontext" not in sentence.text
+        and LENGTHS.search(sentence.text) is None
         and not FIGURE.search(sentence.text)
         and " as fast " not in sentence.text
         and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER"})
@@ -272,7 +285,7 @@ def _about_resources(
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
     sized = CAPACITY_DRIVES.search(text) if names & {"CAPACITY", "RATE", "FASTER"} else None
     if sized is not None:
-        yield Effect(Kind.DRIVER, clause.start + sized.start(), clause.start + sized.end())
+        yield Effect(Kind.DRIVER, clause.start + sized.end() - 1, clause.start + sized.end())
     limit = _limit(block.text, clause)
     if limit is not None:
         yield limit
@@ -289,12 +302,7 @@ def _about_resources(
     free = next((tag for tag in clause.tags if tag.name == "FREE"), None)
     if free is not None:
         yield Effect(Kind.FREE, free.start, free.end)
-    if "KV" in names or "LONG" in names or names & {"RATE", "DECODE", "TIME"}:
-        ignored = KV_IGNORED.search(text)
-        if ignored is not None:
-            yield Effect(
-                Kind.KV_IGNORED, clause.start + ignored.start(), clause.start + ignored.end()
-            )
+    yield from _without_cache(block, clause, text, names)
     if "KV" in names and "FLOPS" not in names and (grown := QUADRATIC.search(text)) is not None:
         yield Effect(Kind.KV_SQUARE, clause.start + grown.start(), clause.start + grown.end())
     read = READS.search(text) if names & {"DECODE", "ROUTE"} else None
@@ -322,6 +330,31 @@ def _about_resources(
             clause.start + over.end(),
             float(over[1]) / 100.0,
         )
+
+
+_OF_CACHE: Final = frozenset(
+    {"KV", "LONG", "RATE", "DECODE", "TIME", "WEIGHTS", "ALWAYS", "TOKENS", "BYTES"}
+)
+
+
+def _without_cache(block: Block, clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
+    """Where a clause leaves the cache, or the length of the context, out."""
+    if block.kind is BlockKind.CELL and CELL_IGNORED.fullmatch(block.text):
+        if re.search(r"\b(?:kv|cache)\b", block.column, re.IGNORECASE):
+            yield Effect(Kind.KV_IGNORED, clause.start, clause.end)
+        return
+    denied = CACHE_LEVER_DENIED.search(text) if names & {"KV", "KVQ"} else None
+    if denied is not None:
+        yield Effect(Kind.KV_IGNORED, clause.start + denied.start(), clause.start + denied.end())
+        return
+    if names & _OF_CACHE or "ontext" in text:
+        ignored = KV_IGNORED.search(text)
+        if ignored is not None:
+            start, end = clause.start + ignored.start(), clause.start + ignored.end()
+            yield Effect(Kind.KV_IGNORED, start, end)
+            return
+    if spans_lengths(text):
+        yield Effect(Kind.KV_IGNORED, clause.start, clause.end)
 
 
 def _tpot(claim: Claim, text: str) -> float | None:

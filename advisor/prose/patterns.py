@@ -37,23 +37,6 @@ UTILISATION: Final = re.compile(
 NOT_BEFORE: Final = re.compile(
     r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$", re.IGNORECASE
 )
-KV_IGNORED: Final = re.compile(
-    r"\b(?:(?:does|do|will|would) (?:therefore )?not (?:change|affect|alter|influence|reduce"
-    r"|lower|slow)|doesn['’]t (?:change|affect|slow)|neglig\w+|neglect\w*|ignor(?:e|ed|able)"
-    r"|(?:does|do) not (?:matter|count|play|depend "
-    r"on the (?:context|prompt|sequence|history))|doesn['’]t (?:matter|count|depend on the "
-    r"(?:context|prompt))"
-    r"|irrelevant|rounding error|(?:does|do) not enter|plays? no (?:role|part)|keeps? (?:its"
-    r"|the same)"
-    r" (?:pace|speed|rate)|independent of (?:the )?(?:context|prompt|sequence|history|length)"
-    r"|no (?:role"
-    r"|influence|effect|impact|matter how long)|(?:weights|parameters) alone|only the (?:weights"
-    r"|parameters)"
-    r"|regardless of (?:the )?(?:context|prompt|sequence|history|length)|small (?:against"
-    r"|compared)|(?:is|are) tiny|whatever the (?:context|length|prompt)|unaffected by (?:the "
-    r")?(?:context|length|prompt)|weights and nothing else)\b",
-    re.IGNORECASE,
-)
 QUADRATIC: Final = re.compile(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)", re.IGNORECASE)
 READS: Final = re.compile(
     r"\b(?:(?:goes|go|passes|runs) through|visits?|reads?|streams?|streamed|loads?|loaded"

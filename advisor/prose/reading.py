@@ -297,7 +297,7 @@ class _BlockReader:
         earlier: tuple[tuple[Phase, float | None, float | None], ...],
     ) -> Statement:
         block = self.block
-        of_speed = effect.kind not in {Kind.FREE, Kind.CARRIED, Kind.SHARE}
+        of_speed = effect.kind not in {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED}
         status = status_of(block, self.sentences, index, clause, effect.start, of_speed=of_speed)
         own = ideas_of(block.text, clause.tags)
         kind = effect.kind
@@ -653,12 +653,12 @@ def row_frame(block: Block) -> Frame:
         if size is None:
             continue
         value = float(size[1]) * 1e9
-        if _BYTES_COLUMN.search(header):
-            whole = value
-        elif re.search(r"\b(?:kv|cache)\b", header, re.IGNORECASE):
+        if re.search(r"\b(?:kv|cache)\b", header, re.IGNORECASE):
             cache = value
         elif re.search(r"\bweights?\b", header, re.IGNORECASE):
             weights = value
+        elif _BYTES_COLUMN.search(header):
+            whole = value
     if whole is not None:
         return Frame(batch=batch, devices=devices, weight_bytes=whole, kv_bytes=0.0)
     return Frame(batch=batch, devices=devices, weight_bytes=weights, kv_bytes=cache)

@@ -91,9 +91,8 @@ _REFUTES: Final = re.compile(
     re.IGNORECASE,
 )
 _DEPENDS: Final = re.compile(
-    r"\b(?:depends? on|depending on|whether(?! or not\b)|provided|as long as|unless|ceiling"
-    r"|upper bound|at "
-    r"best|at most|cannot exceed|no more than|only (?:if|when|once"
+    r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)|provided|as long as|unless"
+    r"|ceiling|upper bound|at best|at most|cannot exceed|no more than|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
     re.IGNORECASE,
 )

@@ -1,0 +1,104 @@
+"""Forms of words that leave the cache, or the length of the context, out of decode.
+
+Each is linear: no repetition within a repetition. They say nothing of whether that is wrong: at
+short context it is right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LITTLE: Final = (
+    r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"
+    r"|peanuts|pocket change|dwarfed|immaterial|insignificant|trivial|tiny|irrelevant"
+    r"|(?:too small|not enough) to (?:count|matter|notice)|not worth (?:counting|mentioning))"
+)
+_ROOM: Final = r"(?:room|space|capacity|size|fit|fitting|memory(?! bandwidth)|storage)"
+_LENGTH: Final = (
+    r"(?:contexts?|prompts?|sequences?|histor(?:y|ies)|length|long|many tokens|depth|deep|full"
+    r"|conversations?|documents?|sessions?|tokens)"
+)
+_WEIGHTS: Final = (
+    r"(?:the )?(?:\d[\d.,]* ?GB of )?(?:weights?|parameters|weight (?:bytes|reads?|traffic))"
+)
+KV_IGNORED: Final = re.compile(
+    # negligible, a rounding error, vanishes beside the weights
+    r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|rounding error|not worth counting"
+    rf"|(?:is|are|stays?|remains?|has become|becomes?) (?:(?!no|not|never|hardly)\w+ ){{0,2}}?"
+    rf"{_LITTLE}"
+    r"|(?:vanish|disappear|pale|drown)(?:e?s)? (?:beside|next to|against|in|behind|under"
+    r"|compared)"
+    r"|small (?:against|compared|beside|next to)"
+    r"|(?:does|do|will|would) (?:therefore )?not (?:change|affect|alter|influence|reduce|lower"
+    r"|slow)|doesn['’]t (?:change|affect|slow)"
+    r"|irrelevant|(?:does|do) not enter|plays? no (?:role|part)|no (?:role|influence|effect|impact)"
+    # purely a question of room
+    r"|(?:purely|only|merely|just|solely|nothing but) (?:a |an )?(?:question|matter|problem|issue)"
+    rf" of {_ROOM}"
+    rf"|(?:only|merely|just) (?:takes?|costs?|needs?|uses?) {_ROOM}|matters? only for {_ROOM}"
+    # only the weights count, set by the weights alone
+    rf"|(?:only|nothing but|just|solely) {_WEIGHTS}"
+    r"|(?:weights|parameters) alone|weights (?:are|is) (?:all|the only (?:thing|part)|everything)"
+    r" (?:\w+ )?(?:counts?|matters?|(?:is|gets) read|moves?|in the step)|weights and nothing else"
+    rf"|(?:is|are|equals?|=|:) {_WEIGHTS}(?: bytes)? (?:over|divided by|/|by) (?:the )?"
+    r"(?:memory )?bandwidth"
+    # independent of how long
+    r"|(?:does|do) not (?:matter|count|play)|doesn['’]t (?:matter|count)"
+    r"|(?:does|do) not (?:depend on|care about|care|change with|grow with|rise with|vary with"
+    rf"|react to|scale with) (?:the |how )?(?:\w+ )?{_LENGTH}"
+    rf"|doesn['’]t (?:depend on|care about) (?:the |how )?{_LENGTH}"
+    rf"|independent(?:ly)? of (?:the |how |its )?(?:\w+ )?{_LENGTH}"
+    rf"|(?:no matter|regardless of|irrespective of|whatever|however) (?:\w+ ){{0,5}}?{_LENGTH}"
+    r"|unaffected by (?:the )?(?:context|length|prompt)|no matter how long"
+    # the same as at 1k
+    r"|keeps? (?:its|the same) (?:pace|speed|rate)"
+    r"|(?:stays?|remains?|is) (?:where|what|as) it was at \d"
+    r"|(?:flat|constant|unchanged) (?:from|over|across|between|up to|all the way) )\b",
+    re.IGNORECASE,
+)
+ANY_LENGTH: Final = re.compile(
+    r"\b(?:independent(?:ly)? of|no matter|regardless of|irrespective of|whatever|however"
+    r"|(?:does|do) not (?:depend on|care about|change with|grow with|rise with|vary with))"
+    r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|deep|full|context|history)\b",
+    re.IGNORECASE,
+)
+"""Every length is meant, the long ones too."""
+SAME_FIGURE: Final = re.compile(
+    r"\b(?:one|same|single|identical|very) (?:figure|number|value|rate|speed|time|tpot|itl|latency"
+    r"|estimate|pace|t/s|tok\S*)\b",
+    re.IGNORECASE,
+)
+LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")
+CACHE_LEVER_DENIED: Final = re.compile(
+    r"\b(?:(?:fp8|int8|int4|fp4|q8|q4|8-bit|4-bit|quanti[sz](?:ed|ing)|smaller|narrower"
+    r"|half-width|compress(?:ed|ing)) (?:the )?(?:kv(?:[- ]cache)?|cache|k/v|keys and values)"
+    r"|(?:kv|cache) (?:quanti[sz]ation|compression|eviction))\b[^.;:]{0,40}?"
+    r"(?:(?<!not )\b(?:pointless|useless|no use|a waste|not worth (?:it|the)|for nothing)\b"
+    r"|\b(?:brings?|buys?|gains?|gives?|wins?|does|changes?) nothing\b"
+    r"|\b(?:cannot|can['’]?t|can not|will not|won['’]t|does not|doesn['’]t)"
+    r" (?:make|speed|shorten|help|lower|cut|reduce|change|move))",
+    re.IGNORECASE,
+)
+"""A smaller cache that is said to bring nothing."""
+CELL_IGNORED: Final = re.compile(
+    r"\s*(?:~\s?0|≈\s?0|0|none|negligible|ignored|neglected|tiny|-+|–|—|n/?a|rounding error)\s*"
+    r"(?:GB|MB)?\s*",
+    re.IGNORECASE,
+)
+"""A cell that leaves out what its column asks for."""
+_FAR: Final = 8
+"""Times the context, from which on no model with a full cache keeps its rate."""
+
+
+def lengths_in(text: str) -> list[int]:
+    """Lengths in tokens that a text names: "32k", "128K", "4,000"."""
+    return [int(kilo or thousands) * 1000 for kilo, thousands in LENGTHS.findall(text)]
+
+
+def spans_lengths(text: str) -> bool:
+    """Whether one figure is given for contexts that lie far apart."""
+    if SAME_FIGURE.search(text) is None:
+        return False
+    lengths = [length for length in lengths_in(text) if length > 0]
+    return len(lengths) > 1 and max(lengths) >= _FAR * min(lengths)
