@@ -35,7 +35,6 @@ from advisor.prose.cache_patterns import (
     CACHE_LEVER_DENIED,
     LENGTHS,
     lengths_in,
-    spans_lengths,
 )
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.named import cache_bytes
@@ -186,7 +185,11 @@ def _judge(said: Said) -> Wrong | None:
             f" ({cache.per_token / 1e3:,.0f} KB a token), read at each step beside"
             f" {cache.bytes / share / 1e9:.3g} GB of weights",
             sure,
-            numbers={"cache_bytes": cache.bytes, "weight_bytes": cache.bytes / share},
+            numbers={
+                "context_tokens": cache.context,
+                "cache_bytes": cache.bytes,
+                "weight_bytes": cache.bytes / share,
+            },
         )
     length = context or 128_000
     size = _KV_BYTES_PER_TOKEN * length / 1e9
@@ -364,10 +367,13 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
         return not statement.frame.context and _is_universal(statement)
     if statement.table is not None:
         return "KV" in statement.around
-    named = "KV" in statement.clause or said.says(
-        rf"{_ABOUT_LENGTH}|sequence|length|weights|parameters"
+    # a sentence that names neither cache nor length repeats what the one before it said
+    named = not statement.sentence.isdisjoint({"KV", "KVQ", "LONG"})
+    return (
+        named
+        or said.says(rf"{_ABOUT_LENGTH}|sequence|length")
+        or bool(lengths_in(statement.sentence_text))
     )
-    return bool(named) or spans_lengths(statement.text)
 
 
 _OTHER_SUBJECT = re.compile(

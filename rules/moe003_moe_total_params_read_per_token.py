@@ -26,6 +26,7 @@ from advisor.audit import Audit
 from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.operands import routed, sentences_of, stored_weight_bytes
+from advisor.prose.frame import Frame
 from advisor.prose.model import Kind, Statement, Status
 from advisor.prose.patterns import ALL_EXPERTS, LIKE_DENSE
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
@@ -152,6 +153,7 @@ def _judge(said: Said) -> Wrong | None:
             f"{took:.3g} ms are all weights over the bandwidth; one token reads the shared layers"
             f" and its routed experts{_share(statement)}",
             sure,
+            numbers={"total_bytes": _stored(statement.frame)},
         )
     if _is_like_dense(said) or _reads_all(said):
         return Wrong(
@@ -200,12 +202,12 @@ _TAKEN = re.compile(
     r"|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput|us(?:e|es|ed)\b|tak(?:e|es|en)\b|bytes)\w*",
     re.IGNORECASE,
 )
-_CLOSE = {True: (0.9, 1.12), False: (0.85, 1.3)}
+_CLOSE = {True: (0.92, 1.08), False: (0.85, 1.3)}
 """All weights at 8 bits and more, and below, where scales and wide parts add to them."""
 _UNSTATED_BITS = (16.0, 8.0, 4.5)
 _TIMED = (
     r"weights|read|stream|pull|bandwidth|bus|/ ?\d|floor|limit|roof|ceiling|bound|at most|best"
-    r"|cannot|perfect|\bGB\b"
+    r"|cannot|perfect|\bGB\b|\b(?:therefore|thus|hence|so)\b"
 )
 """A time that is computed of bytes, and not measured."""
 
@@ -236,10 +238,17 @@ def _all_bytes(said: Said) -> float | None:
 def _is_all(told: float, total: float, bits: float | None) -> bool:
     """Whether bytes are those of all parameters, at the stated width or a usual one."""
     for width in (bits,) if bits else _UNSTATED_BITS:
-        low, high = _CLOSE[width >= 8.0] if bits else (0.9, 1.12)
+        low, high = _CLOSE[width >= 8.0] if bits else (0.92, 1.12)
         if low <= told / (total * width / 8.0) <= high:
             return True
     return False
+
+
+def _stored(frame: Frame) -> float:
+    """Bytes of all parameters, at the stated width or as stated."""
+    if frame.parameters and frame.weight_bits:
+        return frame.parameters * frame.weight_bits / 8.0
+    return frame.weight_bytes or 0.0
 
 
 _SAME_TIME = 0.07
