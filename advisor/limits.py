@@ -23,9 +23,12 @@ class Limit(StrEnum):
 
 _COMPUTE: Final = (
     r"(?P<compute>compute(?: power| throughput| capacity| units?)?|computations?"
-    r"|(?:calculating|computing|processing|arithmetic) (?:power|units?|capacity)|computing"
+    r"|(?:calculating|calculation|computing|processing|arithmetic) (?:power|units?|capacity"
+    r"|resources)"
+    r"|computing|[tp]era-?flops?|tensor (?:throughput|math|performance|rate)|core counts?|sms"
+    r"|doing (?:sums|math|maths|calculations|arithmetic)|streaming multiprocessors"
     r"|[gtp]?flop/?s|[gtp]?flops?|tops|arithmetic(?: units?| throughput)?|maths?(?: units?)?|alus?"
-    r"|(?:tensor|matrix|cuda|shader|gpu)[- ]cores?|matrix (?:units?|engines?)|tensor units?"
+    r"|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|matrix (?:units?|engines?)|tensor units?"
     r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ](?:adds?|accumulate\w*)|macs"
     r"|(?:avx[- ]?\d*|simd) units?|matrix (?:products?|math)"
     r"|floating[- ]point (?:operations|throughput|units?)|processing power|number crunching"
@@ -36,7 +39,7 @@ _MEMORY: Final = (
     r"|weights?|(?:weight |kv |cache )?(?:reads|reading|loads|loading|streaming|traffic|fetch\w*)"
     r"|data movement|i/?o|kv cache|[gt]b/s)"
 )
-_BYTES: Final = r"[gt]b/s|(?:memory )?bandwidth|memory|hbm|bytes|dram|vram"
+_BYTES: Final = r"[gt]b/s|(?:memory )?bandwidth|memory|hbm|bytes|dram|vram|weights?|\d+ ?gb"
 _OVERHEAD: Final = (
     r"(?P<overhead>(?:kernel |cuda )?launch(?:es|ing)?|overheads?|cpu|host|python|scheduling"
     r"|synchroni[sz]ation|dispatch)"
@@ -44,7 +47,7 @@ _OVERHEAD: Final = (
 _ANY: Final = rf"\b(?:{_COMPUTE}|{_MEMORY}|{_OVERHEAD})\b"
 _FEW: Final = {most: rf"(?:[\w'’/%-]+ ){{0,{most}}}?" for most in (2, 3, 4, 7)}
 """At most so many words, as few as will do."""
-_IS: Final = r"(?:is|are|was|were|remains?|stays?|becomes?|['’]s|['’]re)"
+_IS: Final = r"(?:is|are|was|were|be|being|gets?|remains?|stays?|becomes?|['’]s|['’]re)"
 _BE_NOT: Final = r"(?:isn['’]t|aren['’]t|wasn['’]t)"
 _NO_NOUN: Final = (
     r"(?! (?:workloads?|kernels?|phases?|regimes?|models?|operations?|ops|parts?|tasks?|cases?"
@@ -54,8 +57,9 @@ _NO_NOUN: Final = (
 _STOP: Final = (
     r"(?:bottlenecks?|limits?|limiter|limiting (?:factor|resource)|limitation|constraint"
     r"|binding constraint|(?:deciding|decisive) factor|scarce resource|wall|cost|pace[- ]?setter"
-    r"|culprit|(?:what|where) (?:\w+ ){0,4}?(?:counts?|limits?|decides?|matters?|determines?|sets?"
-    r"|waits?|slows?|takes?|costs?|governs?|spends?|goes)(?: \w+){0,5}?)"
+    r"|culprit|(?:the )?reason|(?:what|where) (?:\w+ ){0,4}?(?:counts?|limits?|decides?|matters?"
+    r"|determines?|sets?"
+    r"|waits?|slows?|takes?|costs?|governs?|spends?|goes|holds?|keeps?|drives?)(?: \w+){0,5}?)"
 )
 
 
@@ -75,6 +79,8 @@ _STOP_HINTS: Final = (
     "cost",
     "pace",
     "culprit",
+    "where",
+    "reason",
     "what",
 )
 _BUSY: Final = (
@@ -150,6 +156,33 @@ _FORMS: Final = (
         rf"{_ANY} {_FEW[2]}(?:{_IS}|{_BE_NOT}) {_FEW[2]}{_BUSY}\b",
     ),
     _Form(("keep",), rf"\bkeep(?:s|ing)? {_FEW[2]}{_ANY} {_FEW[2]}{_BUSY}\b"),
+    # has to wait until the multipliers are done
+    _Form(("wait",), rf"\bwait(?:s|ing)? (?:until|till) {_FEW[4]}{_ANY}"),
+    # as fast as the tensor cores can
+    _Form(
+        ("as fast as", "as quickly as"),
+        rf"\bas (?:fast|quickly) as (?:\w+ ){{0,2}}?{_ANY} (?:can|could|allows?|permits?|goes?"
+        rf"|manage)\b",
+    ),
+    # almost all of it arithmetic
+    _Form(
+        (" of it", " of which", " of the step", " of the time", " of every step"),
+        r"\b(?:all|most|the bulk|the lion['’]s share|9\d ?%) of (?:it|which|(?:the|every"
+        r"|each) (?:\w+ )?"
+        rf"(?:step|time|latency|token))(?: is| being|:|,)? (?:\w+ )?{_ANY}",
+    ),
+    # insufficient arithmetic, a pure compute workload, high arithmetic intensity
+    _Form(
+        ("insufficient", "lack", "shortage", "too little", "pure", "intensity"),
+        rf"\b(?:insufficient|lack of|lacks|shortage of|too little) (?:\w+ )?{_COMPUTE}",
+    ),
+    _Form(
+        ("pure",), rf"\bpure(?:ly)? (?:an? )?{_ANY} (?:workload|problem|job|task|affair|matter)\b"
+    ),
+    _Form(
+        ("intensity",),
+        r"\b(?:high|large|considerable|plenty of) (?P<compute>arithmetic) intensity\b",
+    ),
     # busy multiplying, spends its time on arithmetic
     _Form(
         ("busy", "spen"),
@@ -192,7 +225,8 @@ _FORMS: Final = (
     # not bandwidth but arithmetic; arithmetic rather than bandwidth
     _Form(
         ("not ", "rather than"),
-        rf"\bnot (?:the )?(?:{_BYTES})\b[^.;:]{{0,30}}? but (?:the )?(?:\w+ ){{0,2}}?{_COMPUTE}\b",
+        rf"\bnot (?:the )?(?:\w+ )?(?:{_BYTES})\b[^.;:]{{0,30}}? but (?:the )?(?:\w+"
+        rf" ){{0,2}}?{_COMPUTE}\b",
     ),
     _Form(
         ("not ", "rather than"),

@@ -136,9 +136,39 @@ def decode_gain(said: Said) -> Confidence | None:
         return None
     if is_unlinked(statement) or (statement.is_aggregate and not statement.is_single):
         return None
-    if is_of_units(statement) or not is_small_batch(statement):
+    if is_of_units(statement) or is_excused(said) or not is_small_batch(statement):
         return None
     return in_sight(statement, confidence_of(statement))
+
+
+_COMPUTE_BOUND: Final = re.compile(
+    r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)", re.IGNORECASE
+)
+_MANY: Final = re.compile(
+    r"(?<![\w.,])(\d{2,5})[- ](?:\w+ ){0,2}?(?:users?|sequences|requests|streams|sessions|clients"
+    r"|chats|conversations|rows|tokens per step)\b|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b"
+    r"|\bM ?= ?(\d{2,5})\b",
+    re.IGNORECASE,
+)
+_BELOW_BANDWIDTH: Final = re.compile(
+    r"\d ?% of (?:the |its )?(?:peak |hbm |memory )*(?:bandwidth|hbm)\b|(?:could|can)(?:n['’]t"
+    r"| not)"
+    r" (?:saturate|fill|reach)|well below (?:the )?(?:\w+ )?(?:bandwidth|speed)"
+    r"|slow(?:er)? (?:kernel"
+    r"|path|fallback)|fallback kernel",
+    re.IGNORECASE,
+)
+
+
+def is_excused(said: Said) -> bool:
+    """Whether the text says why arithmetic counts: many rows in a step, or bandwidth unused."""
+    text = said.statement.context_text
+    if _BELOW_BANDWIDTH.search(text) is not None:
+        return True
+    if _COMPUTE_BOUND.search(text) is None:
+        return False
+    rows = [int(next(filter(None, match.groups()))) for match in _MANY.finditer(text)]
+    return max(rows, default=0) >= LARGE_BATCH
 
 
 def is_of_units(statement: Statement) -> bool:

@@ -44,6 +44,7 @@ from advisor.said import (
     carries_over,
     confidence_of,
     in_sight,
+    is_excused,
     is_of_units,
     is_small_batch,
     is_unlinked,
@@ -193,6 +194,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = in_sight(statement, confidence_of(statement))
     if sure is None or statement.phase is not Phase.DECODE or not is_small_batch(statement):
         return None
+    if is_excused(said):
+        return None
     if is_unlinked(statement) or carries_over(said):
         return None
     if statement.kind is Kind.ADVICE:
@@ -220,6 +223,43 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+_SAME_MEMORY = (
+    r"(?:same|equal|identical|unchanged|as before) (?:\w+ ){0,3}?(?:bandwidth|[tg]b/s|hbm\w*"
+    r"|memory|ddr\d?)"
+    r"|same \d[\d.,]* ?[tg]b/s|(?:bandwidth|memory|hbm\w*|ddr\d?) (?:is |are |stays "
+    r"|remains )?(?:the same"
+    r"|unchanged|identical|as before)"
+)
+"""The text itself says that the memory is no faster."""
+_WAS_SLOWER = (
+    r"dequant|fill\w* the (?:\w+ )?(?:bus|bandwidth|memory|ddr\d?)|saturat\w+ the (?:\w+ )?(?:bus"
+    r"|memory"
+    r"|bandwidth|ddr\d?)|single core|one core|one thread|\be-core|below (?:the )?(?:dram|memory"
+    r"|hbm)"
+    r"|lacked|without avx|throttl|stuck at|power fault|memory (?:\w+ )?overclock"
+    r"|overclock\w* (?:the )?"
+    r"(?:memory|vram|hbm)|\bgbps|compute-bound|bound by (?:the )?(?:arithmetic|compute|alus)"
+)
+"""The text itself says that the step did not reach the bandwidth before."""
+
+
+def _memory_is_told(said: Said) -> bool:
+    """Whether the text gives memory a part in it: two bandwidths, or bytes in the sentence."""
+    rates = {
+        (float(match[1].replace(",", "")), match[2].lower())
+        for match in _RATE.finditer(said.statement.context_text)
+    }
+    if len(rates) == 1 and not said.has(_TWO_RATES):
+        return False
+    return "BYTES" in said.statement.sentence or said.has(r"[gt]b/s|bandwidth")
+
+
+_TWO_RATES = (
+    r"\d ?(?:[tg]b/s)? ?(?:instead of|rather than|against|versus|vs\.?|to|->|→|from|over|up from"
+    r"|where)"
+    r" (?:\w+ ){0,2}?\d[\d.,]* ?[tg]b/s"
+)
+_RATE = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\s?%)")
 _ALIKE = 0.06
 
@@ -257,12 +297,15 @@ def _is_driven(said: Said) -> bool:
         statement.opener == "yet" or not (said.has(_LIMITED) or said.says(_EXPLAINED))
     ):
         return False
-    if said.says(r"nothing to do with|regardless of|despite|although") or said.has(_BOTH_GROW):
+    if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
+        return False
+    if said.says(r"nothing to do with|regardless of|despite|although"):
         return False
     if not statement.sentence.isdisjoint({"PREFIX", "SPEC"}):
         return False
     return (
         said.says(_REASON)
+        or said.has(_SAME_MEMORY)
         or _follows_peak(said)
-        or not ("BYTES" in statement.sentence or said.has(r"[gt]b/s|bandwidth"))
+        or not _memory_is_told(said)
     )

@@ -126,6 +126,12 @@ def _decides(said: Said) -> Confidence | None:
     return confidence_of(statement)
 
 
+_INPUTS = (
+    r"activations?|hidden states?|\binputs?\b|residual stream|feature maps|intermediate tensors"
+    r"|(?:norm|gelu|silu|mlp) outputs"
+)
+
+
 def _judge(said: Said) -> Wrong | None:
     sure = _decides(said) or gain(said, "ACTQ")
     if sure is None or said.has(r"\bw16a16\b"):
@@ -133,12 +139,12 @@ def _judge(said: Said) -> Wrong | None:
     kept = any(
         said.has(rf"\bw{bits}a16\b") and said.has(rf"\bw{bits}a[48]\b") for bits in "48"
     ) or said.has(
-        r"weights? (?:\w+ ){0,3}(?:already|kept|remain|unchanged|stay|same|as before)"
+        r"weights? (?:\w+ ){0,3}(?:already|kept|remain|unchanged|stay|same|as before"
+        r"|throughout|fixed)"
+        r"|(?:same|keeps? its|existing|unchanged) (?:\w+ ){0,2}weights|weight[- ]only"
         r"|already (?:int|fp|4|8|run)|on top of"
     )
-    alone = said.has(r"activations?|hidden states?|layer inputs") and not said.has(
-        r"weights and activations"
-    )
+    alone = said.has(_INPUTS) and not said.has(r"weights and activations")
     if not kept and not alone and said.statement.kind is Kind.GAIN:
         return None
     if not kept and not said.statement.is_single:

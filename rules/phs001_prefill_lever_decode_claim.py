@@ -183,11 +183,13 @@ def _judge(said: Said) -> Wrong | None:
     sure = decode_gain(said)
     if _same_rate(said):
         sure, wrong = confidence_of(statement), True
-    elif sure is None:
+    elif sure is None or said.has(_OTHERWISE):
         return None
     elif statement.cause == "PREFIX":
         about_tokens = not statement.clause.isdisjoint({"DECODE", "RATE", "TOKENS"})
         wrong = "PREFILL" not in statement.clause and statement.reach <= 2 and about_tokens
+    elif _rests_on_prompt(said):
+        wrong = True
     else:
         wrong = carries_over(said) or (
             statement.cause in {"QUANT", "MATMUL", "ATTN"}
@@ -204,6 +206,30 @@ def _judge(said: Said) -> Wrong | None:
             ErrorClass.PREFILL_DECODE,
         )
     return _short_attention(said)
+
+
+def _rests_on_prompt(said: Said) -> bool:
+    """Whether the sentence before is about the prompt alone, and this one concludes from it."""
+    statement = said.statement
+    if statement.cause not in {None, "FLOPS", "HARDWARE"} or not statement.is_linked:
+        return False
+    if "PREFILL" in statement.sentence or "PREFILL" not in statement.nearby:
+        return False
+    before = said.statement.context_text.removesuffix(statement.sentence_text)
+    return re.search(_OF_DECODE, before, re.IGNORECASE) is None and said.says(_FOLLOWS)
+
+
+_OTHERWISE = (
+    r"stall|interfer|head[- ]of[- ]line|block(?:s|ed|ing)? (?:the )?(?:decod|other|stream)"
+    r"|end[- ]to[- ]end"
+    r"|from submission|whole request|total time|turnaround|less (?:of )?kv|fewer kv|smaller cache"
+)
+"""Why a lever on the prompt may help the tokens after it, or the whole request."""
+_OF_DECODE = r"\b(?:decod|generat|tpot|itl|tbt|per token|each token|weights?|output|repl(?:y|ies))"
+_FOLLOWS = (
+    r"^\W*(?:as a (?:result|consequence)|so|hence|thus|therefore|consequently|accordingly"
+    r"|this)\b"
+)
 
 
 def _same_rate(said: Said) -> bool:

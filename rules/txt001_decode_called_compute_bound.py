@@ -213,6 +213,7 @@ _DRIVEN = re.compile(
     re.IGNORECASE,
 )
 """What a specification is said to drive, where another sentence says what is waited for."""
+_MANY_ROWS = r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and\b)\w+ )?(?:tokens|sequences|requests|users|rows)"
 _INTENSITY = re.compile(r"intensity (?:of|is) (?:about )?(\d+)", re.IGNORECASE)
 _RIDGE = re.compile(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP", re.IGNORECASE)
 
@@ -243,10 +244,12 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"intensity_flop_per_byte": float(intensity[1])},
         )
-    batch_open = statement.frame.batch is None
+    batch_open = statement.frame.batch is None and not statement.is_single
     if batch_open and said.says(r"\bMLA\b|latent attention|H20\b|\bbatch"):
         return None
-    if said.says(r"\b(?:[3-9]\d|[1-9]\d\d+) (?:\w+ )?(?:tokens|sequences|requests|users|rows)"):
+    if said.says(
+        r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and)\w+ )?(?:tokens|sequences|requests|users|rows)"
+    ):
         return None
     if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE):
         sure = Confidence.MEDIUM

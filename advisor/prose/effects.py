@@ -318,7 +318,11 @@ def _about_resources(
     if SOME_AMOUNT.search(text) is not None:
         yield Effect(Kind.AMOUNT, clause.start, clause.start + 1)
     if names & {"PEAK", "CAPACITY"} and (advice := ADVICE.search(text)) is not None:
-        yield Effect(Kind.ADVICE, clause.start + advice.start(1), clause.start + advice.end())
+        yield Effect(
+            Kind.ADVICE,
+            clause.start + advice.start(advice.lastindex or 0),
+            clause.start + advice.end(),
+        )
     of_speed = names & {"RATE", "TIME", "DECODE", "TOKENS", "SINGLE", "LONG", "KV", "FASTER"}
     if of_speed and (same := SAME_AS_SHORT.search(text)) is not None:
         yield Effect(Kind.KV_IGNORED, clause.start + same.start(), clause.start + same.end())

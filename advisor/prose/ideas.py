@@ -12,11 +12,46 @@ _WITHOUT: Final = re.compile(
     r"\b(?:without|no|not|never|nor|needs? no|whether or not)\b[^.;:,]{0,24}$", re.IGNORECASE
 )
 _OR_NOT: Final = re.compile(r",? or (?:not|dense|unpacked)\b", re.IGNORECASE)
-_NARROW: Final = r"(?:int8|fp8|int4|fp4|8[- ]bits?|4[- ]bits?|half (?:the )?width|one byte)"
-_INPUTS: Final = r"(?:activations?|hidden states?|layer inputs)"
+_NARROW: Final = (
+    r"(?:u?int8|fp8|int4|fp4|mxfp[48]|nvfp4|e[45]m[23]|[468][- ]bits?|half (?:the )?width|(?:one|1)"
+    r" byte|bytes|q8_\d)"
+)
+_INPUTS: Final = (
+    r"(?:activations?|hidden states?|layer inputs|inputs?(?: vectors?| tensors?)?|residual stream"
+    r"|feature maps|intermediate tensors|(?:norm|rmsnorm|layernorm|gelu|silu|mlp) outputs?)"
+)
 _NARROW_INPUTS: Final = re.compile(
-    rf"\b{_INPUTS}[^.;,]{{0,30}}? (?:to|in|at|into|as|on|now) {_NARROW}\b"
-    rf"|\b(?:{_NARROW}|quanti[sz]\w+|narrow\w*) (?:the |our |its )?{_INPUTS}\b",
+    rf"\b{_INPUTS}\b[^.;,]{{0,40}}? (?:to|in|at|into|as|on|now|becomes?) {_NARROW}\b"
+    rf"|\b(?:{_NARROW}|quanti[sz]\w+(?: of)?|narrow\w*|cast(?:ing)?) (?:the |our |its )?{_INPUTS}\b"
+    rf"|\b{_NARROW} (?:for|at) (?:the |our )?{_INPUTS}\b"
+    r"|\bactivations?(?:[ _](?:bit ?width|bits|num_bits))[^.;]{0,12}16 ?(?:->|→|to) ?\d\b"
+    r"|\bw(?P<weights>\d)a16\b[^.;]{0,60}?\bw(?P=weights)a[468]\b"
+    r"|\bw(?P<kept>\d)a[468]\b[^.;]{0,60}?\bw(?P=kept)a16\b"
+    r"|\bweight[- ]only (?:fp8|int8) (?:to|into) full (?:fp8|int8)\b",
+    re.IGNORECASE,
+)
+"""Activations in fewer bits, weights as they were."""
+_ZERO: Final = re.compile(
+    r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b", re.IGNORECASE
+)
+_NOUGHT: Final = frozenset({"PRUNE", "MASK"})
+_NARROWED: Final = frozenset({"QUANT", "ACTQ", "MATMUL", "FLOPS", "PART"})
+_MORE_COMPUTE: Final = re.compile(
+    r"\b(?:doubl(?:e|es|ing)|twice|tripl(?:e|es|ing)|more|higher|extra|additional"
+    r"|(?:\d+(?:\.\d+)?x|two"
+    r"|three|four|\d+) times|\d+(?:\.\d+)?x) (?:the |as many |as much |dense |raw |peak |fp\d+ "
+    r"|bf16"
+    r" |int8 |available )*(?:flop/s|FLOPS|compute|math rate|tensor throughput)\b(?! (?:per|budget"
+    r"|cost"
+    r"|work|for each))"
+)
+"""More compute of a chip, and not more to compute."""
+_REPLACED: Final = frozenset(
+    {"S24", "PRUNE", "MASK", "ATTN", "SPEC", "LAYERS", "KVQ", "TP", "BATCH"}
+)
+_INSTEAD: Final = re.compile(
+    r"\b(?:instead of|rather than|in place of|replac(?:es?|ed|ing)|unlike|without)"
+    r" (?:[\w:-]+ ){0,2}$",
     re.IGNORECASE,
 )
 _NEAR_CHARACTERS: Final = 36
@@ -30,15 +65,29 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
     Heads count as masked where the same words mask something; parts count as gone beside a word
     for taking them out; storage that is said to be done without is not packed.
     """
-    kept = [tag for tag in tags if tag.name != "PACKED" or not _is_without(text, tag)]
+    kept = [
+        tag
+        for tag in tags
+        if not (tag.name == "PACKED" and _is_without(text, tag))
+        and not (tag.name in _REPLACED and _is_replaced(text, tag))
+    ]
     found = names(kept)
-    if "HEADS" in found and "MASK" in found:
+    if "HEADS" in found and (
+        "MASK" in found or ("PRUNE" in found and _ZERO.search(text) is not None)
+    ):
         found |= {"MASKED_HEADS"}
-    if "QUANT" in found and _NARROW_INPUTS.search(text) is not None:
+    if not _NARROWED.isdisjoint(found) and _NARROW_INPUTS.search(text) is not None:
         found |= {"ACTQ"}
+    if "FLOPS" in found and _MORE_COMPUTE.search(text) is not None:
+        found |= {"PEAK"}
     if "REMOVE" in found and "PART" in found and _takes_parts(kept):
         found |= {"REMOVED"}
     return found
+
+
+def _is_replaced(text: str, tag: Tag) -> bool:
+    """Whether a lever is named as what another one takes the place of."""
+    return _INSTEAD.search(text, max(0, tag.start - _NEAR_CHARACTERS), tag.start) is not None
 
 
 def _is_without(text: str, tag: Tag) -> bool:

@@ -42,7 +42,10 @@ MARKS: Final = MappingProxyType(
             "sparse matmul, sparse matrix kernel(|s), cutlass sparse, non zero values, nonzero "
             "values, only the non zeros, skip(s|ped) loading, contextual sparsity, activation "
             "sparsity, deja vu, powerinfer, teal, sparse gemv, sparse spmv, spmv, skips the "
-            "(rows|columns)"
+            "(rows|columns), repack(|s|ed|ing), entropy coded, decompress(|es|ed|ing), "
+            "gathered into, half width matrices, custom kernel, semi structured gemv, sparse "
+            "linear kernel, compacted, stored compactly, compact form, skip(s|ped|ping) the "
+            "zero(|s|ed) (weights|values|blocks)"
         ),
         "DENSE": (
             "dense tensor(|s), dense checkpoint, dense format, dense storage, stored dense, "
@@ -63,13 +66,14 @@ MARKS: Final = MappingProxyType(
         ),
         "MASK": (
             "zero gate, gate, gates, multiplied by a zero, multiplied by zero, close(|s|d), l0 "
-            "gates, "
-            "masked out, head mask(s|ing), gating, (gate|switch|turn) them off, gates them off, "
-            "mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) out, zeroed, "
-            "zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, set to zero, by "
-            "zero, by 0, masking, turn(|s|ed|ing) off, silenc(e|es|ed|ing), mut(e|ed|es|ing), "
-            "head mask, without "
-            "half of its, deactivat(e|es|ed|ing), zero out"
+            "gates, masked out, head mask(s|ing), gating, (gate|switch|turn) them off, gates "
+            "them off, mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) "
+            "out, zeroed, zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, "
+            "set to zero, by zero, by 0, masking, turn(|s|ed|ing) off, silenc(e|es|ed|ing), "
+            "mut(e|ed|es|ing), head mask, without half of its, deactivat(e|es|ed|ing), zero "
+            "out, knock(|s|ed|ing) out, ablat(e|es|ed|ing|ion), dropout, skipped in the sum, "
+            "output(|s) zero, with zeros, to zero, exactly zero, at zero, close(|s|d) (the "
+            "their )gates, gates closed"
         ),
         "FASTER": (
             "cheaper token(|s), token cheaper, tokens cheaper, ready sooner, faster, quicker, "
@@ -262,10 +266,11 @@ MARKS: Final = MappingProxyType(
             "batching, no batching, unbatched, solo, for one, on a phone, edge device"
         ),
         "PREFILL": (
-            "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first token, "
-            "time to first token, ingest(|s|ing|ion), long document(|s), reading in, reads in, "
-            "context encoding, long input(|s), prompt ingestion, prompt evaluation, prompt speed, "
-            "context processing, pp512, summariz(e|ing) long"
+            "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first "
+            "token, time to first token, ingest(|s|ing|ion), long document(|s), reading in, "
+            "reads in, context encoding, long input(|s), prompt ingestion, prompt evaluation, "
+            "prompt speed, context processing, pp512, summariz(e|ing) long, forward pass over, "
+            "single forward pass, scoring of, scores candidates"
         ),
         "TRAINING": (
             "training, train, trains, trained, retrain(ed|ing), fine tun(e|ed|ing), "

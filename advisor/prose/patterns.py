@@ -155,7 +155,8 @@ OF_THE_TIME: Final = re.compile(
     r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b", re.IGNORECASE
 )
 ADVICE: Final = re.compile(
-    r"(?:^\W*|[,;:.—–(] ?|\b(?:should|must|to|you|we|i|and|or|then|please|better|would|will|can"
+    r"\b(buy|choose|pick|prefer|select|opt for|invest in|(?:sort|rank|order|compare)(?: \w+)? by)\b"
+    r"|(?:^\W*|[,;:.—–(] ?|\b(?:should|must|to|you|we|i|and|or|then|please|better|would|will|can"
     r"|always"
     r"|just|simply|rather|also|not|never|that|is) )(buy|take|choose|get|pick|prefer|go for|pay for"
     r"|select|look for|invest in|opt for|rank)\b",
@@ -313,9 +314,12 @@ CARRIED: Final = re.compile(
     r"|the"
     r" same)|that very|this very|just that) (?:\w+ )?(?:factor|speed-?up|gain|ratio|boost|benefit"
     r"|improvement|acceleration|advantage|\d+(?:\.\d+)?x)\b"
-    r"|\b(?:goes?|moves?|climbs?|rises?|increases?|scales?|improves?|grows?|follows?|changes?)"
+    r"|\b(?:goes?|moves?|climbs?|rises?|increases?|scales?|improves?|grows?|follows?|changes?"
+    r"|falls?"
+    r"|drops?|shrinks?|decreases?|speeds?)"
     r" (?:up |along )?(?:accordingly|in proportion|proportionally|correspondingly|in step|likewise"
-    r"|by (?:the same|that|this) (?:factor|ratio|amount|percentage|share)|by the ratio of"
+    r"|by (?:the |that |this )?(?:same |very )?(?:factor|ratio|amount|percentage|share)"
+    r"|by the ratio of"
     r"|one to one)"
     r"|\b(?:carries|carry|transfers?|translates?|passes|extends?|applies"
     r"|holds) (?:over )?(?:directly "

@@ -103,9 +103,9 @@ _CHANGE: Final = re.compile(
 )
 """Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
 _LABEL_REACH: Final = 3
-_STRONG: Final = frozenset(PRECEDENCE) - {"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"}
-_WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE"})
+_WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE", "OFFLOAD"})
 """Levers that a text often only mentions: they count where nothing else is near."""
+_STRONG: Final = frozenset(PRECEDENCE) - _WEAK
 
 
 def statements_of(page: Page) -> tuple[Statement, ...]:
