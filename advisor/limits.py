@@ -246,11 +246,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-_HINT: Final = re.compile(
-    "|".join(
-        re.escape(hint.strip()) for hint in sorted({hint for form in _FORMS for hint in form.hints})
-    )
-)
+_HINTS: Final = tuple(sorted({hint for form in _FORMS for hint in form.hints}))
+_HINT: Final = re.compile("|".join(re.escape(hint.strip()) for hint in _HINTS))
 
 
 def may_name_a_limit(text: str) -> bool:
@@ -269,10 +266,13 @@ class Named(NamedTuple):
 def limits_in(text: str, start: int, end: int) -> list[Named]:
     """Where a form names a limit in `text[start:end]`, in order; of two that overlap the first."""
     words = text[start:end].lower()
+    hints = {hint for hint in _HINTS if hint in words}
+    if not hints:
+        return []
     found = [
         Named(next(limit for limit in Limit if match.groupdict().get(limit.value)), *match.span())
         for form in _FORMS
-        if any(hint in words for hint in form.hints)
+        if not hints.isdisjoint(form.hints)
         for match in _compiled(form.pattern).finditer(text, start, end)
     ]
     kept: list[Named] = []

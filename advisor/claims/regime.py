@@ -325,6 +325,7 @@ _PHASE_PAIRS = MappingProxyType(
         ("fine", "tuning"): "training",
     }
 )
+_PHASE_OPENERS = frozenset(first for first, _ in _PHASE_PAIRS)
 _DEVICE_TAIL = re.compile(
     r"(?:sxm[0-9]?|pcie|nvl|nvl[0-9]+|ti|super|ada|max|pro|ultra|oam|xtx?|orin|nano|agx|thor|v[0-9][ep]?"
     r"|platinum|gold|[0-9]{4}[a-z]?)",
@@ -348,15 +349,14 @@ def _in_words(text: str, tokens: Sequence[Token]) -> Iterable[Mention]:
             after += 1
         following = tokens[after].folded if after < len(tokens) else ""
         end = tokens[after].end if after < len(tokens) else token.end
-        joined = _BATCH_IN_ONE_WORD.fullmatch(token.folded)
-        phase = _PHASES.get(token.folded)
-        pair = _PHASE_PAIRS.get((token.folded, following))
+        word = token.folded
+        joined = _BATCH_IN_ONE_WORD.fullmatch(word) if word[0] == "b" else None
+        phase = _PHASES.get(word)
+        pair = _PHASE_PAIRS.get((word, following)) if word in _PHASE_OPENERS else None
         if joined is not None:
             size = float(joined.group(1))
             yield Mention(Aspect.BATCH, size, size, size, "", token.start, token.end)
-        elif (token.folded in _ONE and following in _ONE_OF) or (
-            token.folded == "batch" and following == "one"
-        ):
+        elif (word in _ONE and following in _ONE_OF) or (word == "batch" and following == "one"):
             yield Mention(Aspect.BATCH, 1.0, 1.0, 1.0, "", token.start, end)
         elif phase is not None:
             yield Mention(Aspect.PHASE, 0.0, 0.0, 0.0, phase, token.start, token.end)
@@ -371,7 +371,7 @@ def _in_words(text: str, tokens: Sequence[Token]) -> Iterable[Mention]:
             yield from _counted_in_words(tokens, at)
             at = stop
             continue
-        elif token.folded in GENERIC_DEVICES:
+        elif word in GENERIC_DEVICES:
             yield from _counted_in_words(tokens, at)
         at += 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from advisor.claims import Claim, Metric, Stream, parse_claim
 from advisor.claims import Kind as ClaimKind
@@ -42,12 +42,14 @@ from advisor.prose.patterns import (
     HEADS_UNREAD,
     LIKE_DENSE,
     NOT_BEFORE,
+    NUMBER_WORDS,
     OF_A_THING,
     OF_SOMETHING,
     OF_THE_TIME,
     OFTEN,
     OTHER_SIDE,
     OVER_ALL,
+    PARTS,
     PER_PIECE,
     PER_TOKEN,
     QUADRATIC,
@@ -100,6 +102,7 @@ def effects_of(
 
     In a `topical` one something of serving was named near by.
     """
+    has_figure = FIGURE.search(sentence.text) is not None
     if (
         not topical
         and not (block.kind is BlockKind.CELL and SOME_DIGIT.search(sentence.text))
@@ -107,22 +110,36 @@ def effects_of(
         and _TRIGGERS.isdisjoint(sentence.names)
         and "ontext" not in sentence.text
         and LENGTHS.search(sentence.text) is None
-        and not FIGURE.search(sentence.text)
+        and not has_figure
         and " as fast " not in sentence.text
         and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER"})
         and (sentence.names.isdisjoint({"DECODE", "SINGLE"}) or not may_name_a_limit(sentence.text))
     ):
         return []
-    claims = _claims(sentence) if FIGURE.search(sentence.text) else []
+    claims = _claims(sentence) if has_figure else []
+    counts = SOME_DIGIT.search(sentence.text) is not None or any(
+        word.folded in _COUNTING for word in sentence.words
+    )
     found: list[tuple[Clause, Effect]] = []
     for clause in sentence.clauses:
         own = [claim for claim in claims if clause.start <= _middle(claim, sentence) < clause.end]
-        pair = _pair_in(sentence, clause)
-        found.extend(
-            (clause, effect)
-            for effect in _in_clause(block, sentence, clause, own, pair, topical=topical)
-        )
+        told = _Told(own, _pair_in(sentence, clause), counts=counts, topical=topical)
+        found.extend((clause, effect) for effect in _in_clause(block, sentence, clause, told))
     return found
+
+
+_COUNTING: Final = frozenset({*PARTS, *NUMBER_WORDS, "twice"})
+"""Words without which, and without a digit, a sentence tells no amount."""
+
+
+class _Told(NamedTuple):
+    """What a sentence tells of the amounts in one of its clauses."""
+
+    claims: Sequence[Claim]
+    pair: Effect | None
+    counts: bool
+    """Whether there is an amount at all."""
+    topical: bool
 
 
 def _pair_in(sentence: Sentence, clause: Clause) -> Effect | None:
@@ -157,23 +174,16 @@ def _claims(sentence: Sentence) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _in_clause(
-    block: Block,
-    sentence: Sentence,
-    clause: Clause,
-    claims: Sequence[Claim],
-    pair: Effect | None,
-    *,
-    topical: bool,
-) -> Iterator[Effect]:
+def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) -> Iterator[Effect]:
+    pair = told.pair
     text = block.text[clause.start : clause.end]
     names = {tag.name for tag in clause.tags}
     yield from _about_resources(block, sentence, clause, names)
-    if topical:
+    if told.topical:
         yield from serving_effects(clause, text, names)
     worded = worded_gain(block.text, clause)
     best = pair
-    for claim in claims:
+    for claim in told.claims:
         if (
             pair is not None
             and pair.start < sentence.start + claim.end
@@ -210,21 +220,29 @@ def _in_clause(
             if best is None or low > (best.speedup or 0.0):
                 best = effect
         elif tpot is not None:
-            told = worded is not None and worded.kind is Kind.GAIN and best is None
-            if told:
+            if worded is not None and worded.kind is Kind.GAIN and best is None:
                 best = Effect(Kind.GAIN, start, end, None, tpot, aggregate, single, prefill)
             else:
                 yield Effect(Kind.FIGURE, start, end, None, tpot, aggregate, single, prefill)
     if best is not None:
         yield best
         return
-    for other in (bare_cell(block, clause), arrowed(block, sentence, clause),
-                  signed(block, sentence, clause), part_of_time(clause, text),
-                  times_the_rate(clause, text, names), divided(clause, text, names),
-                  worded):  # fmt: skip
-        if other is not None:
-            yield other
-            return
+    amount = _amount(block, sentence, clause, names) if told.counts else None
+    other = amount or divided(clause, text, names) or worded
+    if other is not None:
+        yield other
+
+
+def _amount(block: Block, sentence: Sentence, clause: Clause, names: set[str]) -> Effect | None:
+    """An effect with its amount, in one of the forms that are no claims by themselves."""
+    text = block.text[clause.start : clause.end]
+    return (
+        bare_cell(block, clause)
+        or arrowed(block, sentence, clause)
+        or signed(block, sentence, clause)
+        or part_of_time(clause, text)
+        or times_the_rate(clause, text, names)
+    )
 
 
 def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], block: Block) -> bool:

@@ -9,13 +9,20 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-_FAMILY: Final = re.compile(
-    r"\b(?:(?:deepseek|mixtral|mistral|ministral|codestral|devstral|llama|codellama|tinyllama"
-    r"|qwen|qwq|gpt-oss|gpt-j|gpt-neox|phi|gemma|dbrx|grok|glm|chatglm|kimi|minimax|olmoe|olmo"
-    r"|command|falcon|yi|opt|bloom|pythia|vicuna|smollm|starcoder|granite|nemotron|jamba|hunyuan"
-    r"|ernie|seed-oss|solar|internlm|exaone|mimo|lfm2)(?![a-z])|(?-i:Scout|Maverick|R1)\b)",
-    re.IGNORECASE,
+_NAMES: Final = (
+    "deepseek|mixtral|mistral|ministral|codestral|devstral|llama|codellama|tinyllama|qwen|"
+    "qwq|gpt-oss|gpt-j|gpt-neox|phi|gemma|dbrx|grok|glm|chatglm|kimi|minimax|olmoe|olmo|"
+    "command|falcon|yi|opt|bloom|pythia|vicuna|smollm|starcoder|granite|nemotron|jamba|"
+    "hunyuan|ernie|seed-oss|solar|internlm|exaone|mimo|lfm2"
 )
+_FAMILY: Final = re.compile(
+    rf"\b(?:(?:{_NAMES})(?![a-z])|(?-i:Scout|Maverick|R1)\b)", re.IGNORECASE
+)
+_LETTERS: Final = re.compile(r"[a-z]+")
+_FIRST_LETTERS: Final = frozenset(
+    {"scout", "maverick", "r", *(_LETTERS.findall(name)[0] for name in _NAMES.split("|"))}
+)
+"""Every name of a family begins with one of these: quicker to look for than the names."""
 _PIECE: Final = re.compile(
     r"[- ]?(?:v?\d[\w.]*|[Vv]\d[\w.]*|[KMRA]\d[\w.]*|R\+|R|oss|Scout|Maverick|Large|Small|Nemo|mini"
     r"|medium|MoE|Coder|Next|Flash|Air|Pro|Lite|Distill|Qwen|Llama|Instruct|Chat|it|NeMo|Nano"
@@ -50,6 +57,8 @@ class NamedModel(NamedTuple):
 def models_in(text: str) -> list[NamedModel]:
     """The models of the catalog that a text names, in order."""
     found: list[NamedModel] = []
+    if _FIRST_LETTERS.isdisjoint(_LETTERS.findall(text.lower())):
+        return found
     for match in _FAMILY.finditer(text):
         if found and match.start() < found[-1].end:
             continue

@@ -19,7 +19,7 @@ from advisor.prose.gains import Effect
 from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
-from advisor.prose.patterns import BASE_ROW
+from advisor.prose.patterns import BASE_ROW, SOME_DIGIT
 from advisor.prose.sentences import Clause, Sentence, sentences_of
 from advisor.prose.serving import TOPICS, elliptic
 from advisor.prose.status import is_past, is_rejected, part_of, status_of
@@ -40,6 +40,16 @@ _SETUP: Final = re.compile(
     r"|[Ff][Pp]\d|\d-?bit|[Bb][Ff]16"
 )
 """What a block holds from which later ones may inherit an operand."""
+_NAMED_SETUP: Final = ("RTX", "TPU")
+
+
+def _may_set_up(text: str) -> bool:
+    """Whether a text may state an operand: a digit is in every form but some names."""
+    if SOME_DIGIT.search(text) is None and not any(name in text for name in _NAMED_SETUP):
+        return False
+    return _SETUP.search(text) is not None
+
+
 _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 """Columns kept apart by spaces: output of a program, no prose."""
 _CONCLUDING: Final = frozenset(
@@ -144,7 +154,7 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
         recent = [*recent[-2:], block]
         # a row of a wide table speaks for itself alone
         wide = block.kind is BlockKind.CELL and len(block.columns) > _PAIR
-        if not wide and _SETUP.search(block.text) is not None:
+        if not wide and _may_set_up(block.text):
             waiting.append(block)
     return tuple(found)
 
@@ -237,7 +247,7 @@ class _BlockReader:
         earlier: list[tuple[Phase, float | None, float | None]] = []
         last: tuple[float, bool] | None = None
         for index, sentence in enumerate(self.sentences):
-            if _LAID_OUT.search(sentence.text) is not None:
+            if "   " in sentence.text and _LAID_OUT.search(sentence.text) is not None:
                 continue
             if len(sentence.text) > _LONGEST_SENTENCE or len(sentence.clauses) > _MOST_CLAUSES:
                 continue

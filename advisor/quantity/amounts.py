@@ -43,6 +43,10 @@ class Amount(NamedTuple):
     fraction: bool = False
 
 
+PART_WORDS = frozenset({"a", "an", "half"})
+"""Words that are no number and may begin an amount: a third."""
+
+
 def amount_at(tokens: Sequence[Token], at: int) -> Amount | None:
     """The number that token `at` is or begins, with its unit; None where it is part of a name."""
     token = tokens[at]

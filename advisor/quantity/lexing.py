@@ -44,6 +44,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W0-9]\w*(?:['’]\w+)?)"
     r"|(?P<symbol>\S)"
 )
+_CHAIN = re.compile(r"[0-9][/:-][0-9.]")
 _KINDS = {kind.value: kind for kind in TokenKind}
 _NUMBER = re.compile(
     r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]{0,2}(?:_[0-9]{3})+|[0-9]+)?"
@@ -100,23 +101,24 @@ def tokenize(text: str) -> list[Token]:
     """Split `text` into tokens in order; white space is dropped, nothing else is."""
     tokens: list[Token] = []
     end = -1
+    number, word = TokenKind.NUMBER, TokenKind.WORD
     for match in _TOKEN.finditer(text):
-        raw = match.group()
-        glued = match.start() == end
-        opens = not glued and (end < 0 or "\n" in text[end : match.start()])
+        raw = match[0]
+        folded = raw.lower()
+        start = match.start()
+        glued = start == end
+        opens = not glued and (end < 0 or "\n" in text[end:start])
         end = match.end()
         kind = _KINDS[match.lastgroup or "symbol"]
         value = None
         attached = False
-        if kind is TokenKind.NUMBER:
+        if kind is number:
             value = _number(raw)
             attached = value is None or (glued and _in_a_name(tokens))
-        elif kind is TokenKind.WORD:
-            value = NUMBER_WORDS.get(raw.lower())
-        tokens.append(
-            Token(kind, raw, raw.lower(), match.start(), end, glued, value, attached, opens),
-        )
-    return _join_fractions_and_chains(tokens)
+        elif kind is word:
+            value = NUMBER_WORDS.get(folded)
+        tokens.append(Token(kind, raw, folded, start, end, glued, value, attached, opens))
+    return _join_fractions_and_chains(tokens) if _CHAIN.search(text) else tokens
 
 
 def _number(raw: str) -> float | None:

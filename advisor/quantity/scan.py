@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.quantity.amounts import Amount, amount_at, quantity_of
+from advisor.quantity.amounts import PART_WORDS, Amount, amount_at, quantity_of
 from advisor.quantity.lexing import DASHES, HYPHENS, Token, TokenKind, tokenize, words
 from advisor.quantity.model import Bound, Quantity
 from advisor.quantity.units import (
@@ -109,6 +109,10 @@ def scan_tokens(tokens: Sequence[Token], plain: Dimension = Dimension.COUNT) -> 
     found: list[Found] = []
     at = 0
     while at < len(tokens):
+        token = tokens[at]
+        if token.value is None and token.folded not in PART_WORDS:
+            at += 1
+            continue
         phrase = _phrase(tokens, at, found[-1].last if found else 0, plain)
         if phrase is None:
             at += 1
