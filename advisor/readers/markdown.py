@@ -23,10 +23,11 @@ from advisor.readers.mentions import mentions_of
 from advisor.source import Source, Span
 
 _MARKDOWN: Final = (".md", ".markdown", ".mdx")
+_PYTHON: Final = "python.reader"
 _READERS: Final = MappingProxyType(
     {
         **dict.fromkeys(("", "yaml", "yml", "json", "rooflint"), "yaml_proposals"),
-        **dict.fromkeys(("python", "py", "python3"), "python.reader"),
+        **dict.fromkeys(("python", "py", "python3"), _PYTHON),
     }
 )
 """By the language of a fenced block: the module that reads it."""
@@ -86,6 +87,13 @@ def _page(source: Source) -> Page:
     return read_plain(source.text)
 
 
+def _may_propose(script: str) -> bool:
+    """Whether a script may hold a proposal or set up a lever: quicker than reading it in place."""
+    from advisor.readers.python.marks import worth_reading  # noqa: PLC0415 - few documents
+
+    return "rooflint" in script or worth_reading(script.encode())
+
+
 def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
     """What the readers of other formats make of blocks, each where it stands."""
     blank = ""
@@ -99,6 +107,8 @@ def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
             continue
         module = _READERS.get(language)
         if module is None or fence.end - fence.start > _LONGEST_BLOCK:
+            continue
+        if module == _PYTHON and not _may_propose(source.text[fence.start : fence.end]):
             continue
         # Everything before the block is blank, so that offsets and lines stay.
         blank = blank or _NOT_LINE_END.sub(" ", source.text)

@@ -88,6 +88,8 @@ def mentions_of(source: Source, page: Page, read: Sequence[Span]) -> tuple[Propo
     row: tuple[int, tuple[str, ...]] | None = None
     blocks = [*page.blocks, *_code(source, page, read)]
     for index, block in enumerate(blocks):
+        if len(found) >= _MOST:
+            break
         here = (block.group, block.cells) if block.kind is BlockKind.CELL else None
         if here is None or here != row:
             kinds = set()
@@ -101,7 +103,7 @@ def mentions_of(source: Source, page: Page, read: Sequence[Span]) -> tuple[Propo
                 continue
             kinds.add(kind)
             counts[kind] = counts.get(kind, 0) + 1
-            if counts[kind] <= _MOST_OF_A_KIND and len(found) < _MOST:
+            if counts[kind] <= _MOST_OF_A_KIND:
                 found.append(proposed)
     return tuple(sorted(found, key=lambda proposed: proposed.span.start))
 
