@@ -23,14 +23,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.prose.model import Kind, Statement
+from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import PARTS
 from advisor.rule import PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
+from advisor.said import NO_DECODE, Said, Wrong, bandwidth_of, confidence_of, is_unlinked
 from advisor.wording import factors, milliseconds
 
 RULE = Rule(
@@ -73,22 +74,41 @@ levers:
     ),
 )
 
-_COUNTS = {"two": 2, "three": 3, "four": 4, "six": 6, "eight": 8, "sixteen": 16}
+_COUNTS = {
+    "two": 2, "three": 3, "four": 4, "six": 6, "eight": 8, "sixteen": 16, "thirty-two": 32,
+    "one": 1, "single": 1,
+}  # fmt: skip
 _NUMBER = r"\d{1,2}|two|three|four|six|eight|sixteen"
-_THINGS = r"gpus|cards|accelerators|devices|h100s|a100s|l40s|h200s"
+_CARD = (
+    r"(?:gpus?|cards?|accelerators?|devices?|chips?|ranks?|boards?|(?:rtx |nvidia |amd |tesla )?"
+    r"(?:[hablv]\d{2,3}s?|a\d{1,2}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?))"
+)
+_THINGS = _CARD
 _FROM_TO = re.compile(
-    rf"from (\d+) to (\d+) (?:{_THINGS})|(?:{_THINGS}) from (\d+) to (\d+)", re.IGNORECASE
+    rf"from (\d+) to (\d+) (?:{_THINGS})\b|(?:{_THINGS}) from (\d+) to (\d+)"
+    r"|\b(?:tp|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?)(?:[ =-]| of )?(\d{1,2}) to (?:tp ?=?)?"
+    r"(\d{1,2})\b",
+    re.IGNORECASE,
 )
 _DEVICES = re.compile(
-    rf"\b({_NUMBER}) (?:more )?(?:\w+ )?(?:{_THINGS})\b|\b({_NUMBER}) of (?:them|these|those)\b",
+    rf"\b({_NUMBER}) (?:more )?(?:\w+ )?(?:{_THINGS})\b|\b({_NUMBER}) of (?:them|these|those)\b"
+    rf"|\b({_NUMBER})[x×] ?(?:{_THINGS})\b",
     re.IGNORECASE,
 )
 _TP = re.compile(
-    r"\btp ?=? ?(\d+)\b|tensor[- ]parallel(?:ism)?(?: size)?(?: of)? (\d+)", re.IGNORECASE
+    r"\btp ?=? ?(\d+)\b|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?(?: of| ?= ?| |: ?)(\d+)",
+    re.IGNORECASE,
 )
+_TP_MS = re.compile(
+    r"\btp ?=?(\d{1,2})\b[^;.]{0,28}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?: ?(?:ms|tok\S*"
+    r"|t/s))?(?![\w%])",
+    re.IGNORECASE,
+)
+"""A degree and its figure in a chain: "TP4 23.5, TP8 11.75"."""
 _MODEST = (
     r"bit more than|more than half|over half|short of|almost|nearly|close to|up to|at best|at most"
-    r"|less than|not \d|floor|ideal|theor|bound\b|bytes"
+    r"|less than|not \d|floor|ideal|theor|bound\b|bytes|\blimit|ceiling"
+    r"|\broof|maxim|cannot exceed|no more"
 )
 _EACH = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms) (?:each|apiece|per (?:all-?reduce|reduce|call))")
 _SUM = re.compile(
@@ -100,16 +120,38 @@ _CALLS = re.compile(
     r"\b(\d[\d,]{0,5}) (?:per token|all-?reduces|reduces|collectives|calls|of them)"
 )
 _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
+_EXCHANGE = (
+    r"all-?reduces?|allreduces?|collectives?|communication|interconnect|exchanges?"
+    r"|synchroni[sz]ation"
+    r"|nvlink traffic|link traffic|hand-?offs?|messages?"
+)
+_LATENCY = (
+    r"\b(?:latency (?:of|floor|per (?:call|hop|layer|all-?reduce))|launch\w*|floor|micro-?seconds?"
+    r"|[uµ]s"
+    r"\b|per layer|hop|alpha|start-?up|round trips?|synchroni[sz]ation cost)"
+)
+_SMALL_WORK = r"prefill|prompt|training|large batch|batch (?:of )?(?:6[4-9]|[7-9]\d|\d{3})|gradient"
 _SUM_GRACE = 1.25
 _PART_EACH = re.compile(
     r"\beach (?:card|gpu|device|accelerator) (?:only |then )?(?:holds?|reads?|has|loads?|keeps?)"
     r" (?:only |just )?(?:an?|one) (half|third|quarter|sixth|eighth|sixteenth)\b",
     re.IGNORECASE,
 )
+_RANK_PART = re.compile(
+    r"\b(?:every|each) (?:rank|shard|gpu|card|device)\b[^.;,]{0,24}? (?:an?|one) (half|third"
+    r"|quarter"
+    r"|sixth|eighth|sixteenth) of (?:the |all )?(?:weights|model|parameters|matrices|layers)",
+    re.IGNORECASE,
+)
 _WAYS = re.compile(rf"\b({_NUMBER})[- ]way\b", re.IGNORECASE)
 _BY_COUNT = (
     r"\b1/n\b|an n-?th of|"
-    r"divid\w+ (?:\w+ ){0,4}?by the number of|scales? (?:perfectly|linearly)|linear scaling"
+    r"divid\w+ (?:[\w-]+ ){0,6}?by (?:the number of|n\b|that many|their number)"
+    r"|bandwidths? (?:just |simply )?adds? up|perfect(?:ly)? (?:linear )?scal\w+"
+    r"|(?:each|every) (?:doubling|added (?:gpu|card)|further (?:gpu|card))[^.;]{0,40}? (?:halves"
+    r"|doubles)"
+    r"|halving each time|halves (?:with|at) (?:each|every) doubling|n times (?:as fast|faster)"
+    r"|scales? (?:perfectly|linearly)|linear scaling"
     r"|(?:in proportion|proportional(?:ly)?) (?:to|with) the number of (?:gpus|cards)"
 )
 _LINEAR = 0.95
@@ -162,25 +204,25 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind is Kind.AMOUNT and (wrong := _bad_sum(said, sure)) is not None:
         return wrong
+    if _leaves_out_exchange(said):
+        return _unpaid(sure)
     if statement.phase in NO_DECODE or statement.is_aggregate:
         return None
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or is_unlinked(statement):
         return None
-    if (
-        "TP" not in statement.nearby
-        and _row(statement) is None
-        and not said.has(_PART_EACH.pattern)
-        and not said.has(rf"\b(?:{_NUMBER}) (?:{_THINGS}|of them)\b")
-    ):
+    if not _is_split(said):
         return None
     metrics = {"RATE", "TIME", "FASTER", "DECODE", "TOKENS", "SINGLE"}
     bare = statement.table is None and statement.clause.isdisjoint(metrics)
-    if statement.kind is Kind.GAIN and bare:
+    if statement.kind is Kind.GAIN and bare and statement.tpot_ms is None:
         return None
     if said.has(r"(?:does|do|did|would)(?: ?n['o’]t| not) fit|spill|system ram|replica|requests"):
         return None
     if re.search(_MODEST, statement.text, re.IGNORECASE):
         return None
+    chain = _chain(said)
+    if chain is not None:
+        return _too_much(*chain, sure)
     if said.says(_BY_COUNT) and "TP" in statement.nearby:
         return Wrong(
             "t = a + b/n: only the part that is read and computed divides by n; a 7B came to "
@@ -188,9 +230,32 @@ def _judge(said: Said) -> Wrong | None:
             " 8 A100, a 70B to 2.9x from 2 to 8",
             sure,
         )
+    if (whole := _whole_bandwidth(said)) is not None:
+        return Wrong(
+            f"{whole:.3g} ms per token is all bytes over the bandwidths of all devices added up,"
+            f" with"
+            f" nothing for fixed time and 2 all-reduces a layer",
+            sure,
+            numbers={"floor_ms": whole},
+        )
     ways, factor = _row(statement) or (_devices(said), _factor(said))
     if ways is None or factor is None or factor < _LINEAR * ways:
         return None
+    return _too_much(ways, factor, sure)
+
+
+def _is_split(said: Said) -> bool:
+    """Whether one model is split over several devices."""
+    statement = said.statement
+    return (
+        "TP" in statement.nearby
+        or _row(statement) is not None
+        or said.has(_PART_EACH.pattern)
+        or said.has(rf"\b(?:{_NUMBER}) (?:\w+ )?(?:{_THINGS}|of them)\b")
+    )
+
+
+def _too_much(ways: float, factor: float, sure: Confidence) -> Wrong:
     expected = 1.0 / (0.2 + 0.8 / ways)
     return Wrong(
         f"{factor:.3g}x on {ways:.3g}x the devices leaves nothing for fixed time and 2 "
@@ -199,6 +264,90 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"devices_ratio": ways, "speedup": factor},
     )
+
+
+def _unpaid(sure: Confidence) -> Wrong:
+    return Wrong(
+        "an all-reduce of some kilobytes takes its latency, 5 to 20 us over NVLink, whatever the"
+        " GB/s: 2 in each of 80 layers are 0.8 to 3.2 ms per token",
+        sure,
+        numbers={"least_ms": 0.8, "most_ms": 3.2},
+    )
+
+
+_BESIDE = re.compile(
+    r"\b(?:beside|besides|against|compared (?:to|with)|relative to|than|next to"
+    r"|unlike)\b[^.;,]{0,24}$",
+    re.IGNORECASE,
+)
+_NANOSECONDS = re.compile(r"\b\d[\d.,]* ?(?:ns|nanoseconds?)\b", re.IGNORECASE)
+
+
+def _leaves_out_exchange(said: Said) -> bool:
+    """Whether the exchange between devices in decode is said to cost nothing, for its few bytes."""
+    statement = said.statement
+    if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_SMALL_WORK):
+        return False
+    if not said.has(_EXCHANGE) or "TP" not in statement.nearby or said.has(_LATENCY):
+        return False
+    named = re.search(_EXCHANGE, statement.text, re.IGNORECASE)
+    told = named is not None and not _BESIDE.search(statement.text, 0, named.start())
+    pointing = re.search(r"\b(?:it|this|they|these|which|them|that)\b", statement.text) is not None
+    if statement.kind in {Kind.FREE, Kind.KV_IGNORED}:
+        return told or (pointing and statement.is_linked)
+    short = _NANOSECONDS.search(statement.text) is not None
+    return (
+        statement.kind in {Kind.AMOUNT, Kind.FIGURE} and short and statement.phase is Phase.DECODE
+    )
+
+
+def _whole_bandwidth(said: Said) -> float | None:
+    """Bytes over the bandwidths of all devices together in ms, where a figure is just that."""
+    statement, frame = said.statement, said.statement.frame
+    if statement.tpot_ms is None:
+        return None
+    ways = frame.devices or _devices(said) or 1
+    summed = _SUMMED.search(statement.context_text) is not None
+    if ways <= 1 and not summed:
+        return None
+    each = frame.bandwidth_gbs
+    rates = [bandwidth_of(frame), each if summed else None, each * ways if each else None]
+    sizes = [float(match[1]) for match in _GIGABYTES.finditer(statement.context_text)]
+    floors = [size / rate * 1e3 for rate in rates if rate for size in sizes if size >= 1.0]
+    if said.floor is not None:
+        floors.append(said.floor.ms)
+    return next((ms for ms in floors if abs(statement.tpot_ms / ms - 1.0) < _EXACT), None)
+
+
+_GIGABYTES = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?) ?GB\b(?!/s)")
+_SUMMED = re.compile(
+    r"\b\d{1,2} ?[x×*] ?\d[\d,.]* ?(?:[GT]B/s)?[^.;]{0,12}? ?(?:=|makes?|is|are|gives?|come|adds?)",
+    re.IGNORECASE,
+)
+_EXACT = 0.03
+
+
+def _chain(said: Said) -> tuple[float, float] | None:
+    """Devices and speed of the last of several degrees over the one before, where all are"
+    " linear.
+    """
+    statement = said.statement
+    pairs = [
+        (int(match[1]), float(match[2].replace(",", "")))
+        for match in _TP_MS.finditer(statement.context_text)
+    ]
+    if len(pairs) < 2 or _TP_MS.search(statement.text) is None:
+        return None
+    times = re.search(r"\bms\b|latency|tpot|itl", statement.context_text, re.IGNORECASE) is not None
+    steps = []
+    for (few, first), (many, second) in pairwise(pairs):
+        if many <= few or min(first, second) <= 0:
+            return None
+        factor = first / second if times else second / first
+        if factor < _LINEAR * many / few:
+            return None
+        steps.append((many / few, factor))
+    return steps[-1] if steps else None
 
 
 def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
@@ -227,18 +376,33 @@ def _row(statement: Statement) -> tuple[float, float] | None:
         return None
     columns, cells, own = statement.table
     at = next(
-        (i for i, name in enumerate(columns) if re.search(_THINGS, name, re.IGNORECASE)), None
-    )
+        (
+            i for i, name in enumerate(columns)
+            if re.search(rf"\b(?:{_THINGS}|tp|tensor parallel\w*)\b", name, re.IGNORECASE)
+        ),
+        None,
+    )  # fmt: skip
     if at is None or at == own or max(at, own) >= min(len(cells), len(statement.above)):
         return None
-    counts = [re.fullmatch(r"\s*(\d+)\s*", row[at]) for row in (statement.above, cells)]
-    first = re.match(r"\s*(\d+(?:\.\d+)?)", statement.above[own])
-    if counts[0] is None or counts[1] is None or first is None or float(first[1]) <= 0:
+    before, after = (_count(row[at]) for row in (statement.above, cells))
+    first = re.match(r"\s*(\d[\d,]*(?:\.\d+)?)", statement.above[own])
+    if not before or not after or after <= before or first is None:
         return None
-    value = float(first[1])
+    value = float(first[1].replace(",", ""))
+    if value <= 0:
+        return None
     is_time = re.search(r"\bms\b|latency|tpot|itl", columns[own], re.IGNORECASE) is not None
     base = value if is_time else 1e3 / value
-    return int(counts[1][1]) / max(int(counts[0][1]), 1), base / statement.tpot_ms
+    return after / before, base / statement.tpot_ms
+
+
+def _count(cell: str) -> int | None:
+    """The devices of a cell: "4", "four", "4x", "TP4", "2 GPUs"."""
+    match = re.match(rf"\s*(?:tp ?=? ?)?({_NUMBER}|one|single)\b|\s*(\d+)[x×]", cell, re.IGNORECASE)
+    if match is None:
+        return None
+    word = (match[1] or match[2]).lower()
+    return _COUNTS.get(word) or int(word)
 
 
 def _factor(said: Said) -> float | None:
@@ -255,7 +419,7 @@ def _devices(said: Said) -> float | None:
     """How many times the devices: "from 2 to 4 GPUs", "eight GPUs", "TP=4"."""
     text = said.statement.context_text
     if change := _FROM_TO.search(text):
-        before, after = (change[1], change[2]) if change[1] else (change[3], change[4])
+        before, after = [group for group in change.groups() if group][:2]
         return int(after) / max(int(before), 1)
     if said.has(r"\b(?:second|another|additional) (?:gpu|card|accelerator|h100|a100)\b"):
         return 2.0
@@ -265,8 +429,10 @@ def _devices(said: Said) -> float | None:
         return float(_COUNTS.get(way[1].lower()) or way[1])
     if said.has(rf"doubl\w+ the (?:number of )?(?:{_THINGS})|twice as many (?:{_THINGS})"):
         return 2.0
+    if fraction := _RANK_PART.search(text):
+        return PARTS[fraction[1].lower()]
     for match in _DEVICES.finditer(text):
-        word = (match[1] or match[2]).lower()
+        word = next(group for group in match.groups() if group).lower()
         count = _COUNTS.get(word) or int(word)
         if count > 1:
             return float(count)

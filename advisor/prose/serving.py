@@ -134,11 +134,31 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
         return None
     match = _DIVIDED.search(text)
     if match is None:
-        return None
+        return _multiplied(clause, text)
     word = (match["by"] or match["fold"] or "four").lower()
     factor = _COUNTS.get(word) or float(word)
     if not 1.02 < factor < LARGEST_FACTOR:
         return None
+    return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
+
+
+_MULTIPLIES: Final = re.compile(
+    r"\b(?P<verb>doubl|tripl|quadrupl)(?:es?|ing) (?:the |a |an |our |each |every |any )?(?:(?:one"
+    r"|single"
+    r"|lone|solo|individual)[- ](?:user|stream|client|session|request|sequence|customer)|batch[- ]"
+    r"(?:1|one)|bs ?=? ?1)(?:['’]s)?(?:[- ](?:chats?|stream|session|rate|speed|decode|decoding"
+    r"|generation|tok\S*|experience|case|path))?(?=\s|[.,;]|$)",
+    re.IGNORECASE,
+)
+"""A single user who is doubled: his rate is meant."""
+_TIMES: Final = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
+
+
+def _multiplied(clause: Clause, text: str) -> Effect | None:
+    match = _MULTIPLIES.search(text)
+    if match is None:
+        return None
+    factor = _TIMES[match["verb"].lower()]
     return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
 
 

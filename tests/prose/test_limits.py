@@ -63,7 +63,7 @@ CASES = (
          ("cuts 30% off",), {"devices_ratio": 2, "speedup": 2}),
     Case(
         "PAR001",
-        "All-reduces are negligible over NVLink, so {}-way tensor parallelism makes a single"
+        "NVLink moves 900 GB/s, so {}-way tensor parallelism makes a single"
         " stream eight times faster.",
         ("eight", "8"), ("sixteen",), {"devices_ratio": 8},
     ),
