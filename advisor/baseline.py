@@ -190,8 +190,7 @@ def read_baseline(path: Path) -> Baseline:
         if isinstance(error, BaselineError):
             raise
         raise BaselineError(
-            f"{path} is not a baseline ({type(error).__name__}: {error}); "
-            "--write-baseline makes a new one"
+            f"{path} is not a baseline; --write-baseline makes a new one where there is no file"
         ) from None
 
 

@@ -110,7 +110,9 @@ def _table(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise SettingsError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: cannot be read as TOML: it is no text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path}: cannot be read as TOML: {error}") from None
 
 

@@ -243,7 +243,7 @@ def _find_model(value: str | Mapping[str, object], path: str) -> tuple[Architect
     match = resolve_model(value)
     if match.found:
         return load_model(match.candidates[0]), match.quantized_as
-    if not _looks_like_path(value):
+    if not _looks_like_path(value) and not (path == "" and Path(value).exists()):
         raise UnknownNameError("model", value, match.nearest)
     return _read_local(value, path), None
 
@@ -263,11 +263,14 @@ def _read_local(text: str, proposal_path: str) -> Architecture:
 
 
 def _local(text: str, proposal_path: str, what: str) -> Path:
-    """A file or folder that a proposal names, which must be beside it or below where we are."""
+    """A file or folder that a proposal names, which must be beside it or below where we are.
+
+    What stands in no file but among the options is named by the user, and may lie anywhere.
+    """
     here = Path(proposal_path).parent
     target = (here / text).resolve()
     roots = (here.resolve(), Path.cwd().resolve())
-    if not any(target == root or root in target.parents for root in roots):
+    if proposal_path and not any(target == root or root in target.parents for root in roots):
         raise _ModelFileError(
             "E901", f"{what} {text!r} lies outside the proposal's folder and the working directory"
         )

@@ -280,6 +280,7 @@ def find_device(text: str) -> tuple[int, Device]:
 
 
 _SLOTS: Final = tuple(Deployment.__slots__)
+_MOST: Final = 2**40
 
 
 def _format(value: str | Format | None, layers: int) -> Format | None:
@@ -289,8 +290,10 @@ def _format(value: str | Format | None, layers: int) -> Format | None:
 def _count(field: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise DeploymentError(field, f"{field} is a whole number, not {value!r}")
-    if not 1 <= value <= 2**40:
+    if value < 1:
         raise DeploymentError(field, f"{field} is at least 1, not {value}")
+    if value > _MOST:
+        raise DeploymentError(field, f"{field} is at most {_MOST:,}, not {value:,}")
     return value
 
 

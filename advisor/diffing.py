@@ -146,10 +146,11 @@ def _sides(old: str, new: str, paths: Sequence[str]) -> tuple[Iterable[_Text], I
             raise DiffError("paths narrow revisions, not files or folders")
         return _read_all(old), _read_all(new)
     revisions = Revisions(Path.cwd())
+    of_what = "of this repository" if revisions.are_there else "as this is no git repository"
     for name, place in zip((old, new), places, strict=True):
         if not revisions.has(name):
             where = "a path, but the other is none" if place.exists() else "no path"
-            raise DiffError(f"{name} is {where}, and no revision of this repository")
+            raise DiffError(f"{name} is {where}, and no revision {of_what}")
     changed = revisions.changed(old, new, paths)
     return (
         tuple(_of_revision(revisions, old, changed)),

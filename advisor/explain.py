@@ -124,10 +124,11 @@ class UnknownSubjectError(ValueError):
 _PROBLEMS: Mapping[str, Problem] = MappingProxyType({**PROBLEMS, **SUPPRESSION_PROBLEMS})
 
 
-def contents(style: Style) -> str:
-    """Everything there is a page on."""
+def contents(style: Style, extra: Iterable[LoadedRule] = ()) -> str:
+    """Everything there is a page on, rules beside the pack (`extra`) included."""
+    own = [(one.rule.code, one.rule.name) for one in extra]
     groups = [
-        ("Rules", [(entry.code, entry.name) for entry in entries().values()]),
+        ("Rules", [*((entry.code, entry.name) for entry in entries().values()), *own]),
         ("Input that cannot be read", [(code, one.name) for code, one in PROBLEMS.items()]),
         ("Suppressions", [(code, one.name) for code, one in SUPPRESSION_PROBLEMS.items()]),
         ("Levers", [(kind, entry.about) for kind, entry in LEVERS.items()]),

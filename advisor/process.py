@@ -5,12 +5,14 @@ wrong: exit 0 when nothing is at or above the level of failing, 1 for findings, 
 settings or an internal error.
 """
 
+import errno
 import gc
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
+from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 import typer
@@ -22,6 +24,9 @@ from advisor.outcome import CommandError, Outcome
 _USAGE_ERROR: Final = cast("type[Exception]", typer.BadParameter.__bases__[0])
 """What typer raises for wrong usage; it exports only some of its kinds."""
 
+_OF_THE_OUTPUT: Final = frozenset({errno.EPIPE, errno.ENOSPC})
+"""Errors of what the output goes to, while help is shown: no mistakes of a command."""
+
 _COLLECT_AFTER: Final = 200_000
 """Objects that cycles are looked for after."""
 
@@ -32,12 +37,21 @@ def end_with(run: Callable[[list[str]], int]) -> NoReturn:
     gc.set_threshold(_COLLECT_AFTER)
     # Plugins of other projects have no business in a linter, and looking for them takes time.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _stand_in_for_closed_streams()
     code = run(sys.argv[1:])
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
     # Everything is written; taking the interpreter apart, object by object, would take time.
     os._exit(code)
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Where a stream of the process is closed, nothing is read from it and nothing is shown."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - to the end
+            setattr(sys, name, nothing)
 
 
 def run(app: typer.Typer, arguments: list[str]) -> int:
@@ -49,6 +63,11 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
         # Whoever read the output has seen enough; the interpreter must not flush to them again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        with suppress(OSError):
+            why = (error.strerror or str(error)).lower()
+            sys.stderr.write(f"rooflint: the output cannot be written: {why}\n")
+        return 2
     except KeyboardInterrupt:
         return 130
     return outcome.code
@@ -60,12 +79,11 @@ def _outcome(app: typer.Typer, arguments: list[str]) -> Outcome:
         command = _asked_of(app, arguments)
         outcome = command(args=arguments, prog_name="rooflint", standalone_mode=False)
     except _USAGE_ERROR as error:
-        cast("Any", error).show()
-        return Outcome("", 2)
+        return Outcome("", 2, _usage(error))
     except CommandError as error:
         return Outcome("", 2, f"rooflint: {error}\n")
     except Exception as error:
-        if "--debug" in arguments:
+        if "--debug" in arguments or getattr(error, "errno", None) in _OF_THE_OUTPUT:
             raise
         return Outcome("", 2, _internal(error))
     if isinstance(outcome, Outcome):
@@ -90,6 +108,16 @@ def _ungrouped(command: CommandInfo) -> CommandInfo:
 
 def _name_of(command: object) -> str:
     return getattr(command, "__name__", "")
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the arguments, as typer says it, in the form of every other error."""
+    words = error.format_message()
+    if words.startswith("Usage:"):
+        return f"{words}\n"  # nothing is asked for: the help itself
+    words = " ".join(words.replace("Value error, ", "").split())
+    command = "rooflint" if error.ctx is None else error.ctx.command_path
+    return f"rooflint: {words[:1].lower()}{words[1:]}\nTry '{command} --help' for help.\n"
 
 
 def _internal(error: Exception) -> str:

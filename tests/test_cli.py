@@ -116,6 +116,84 @@ def test_what_cannot_be_done_is_told_on_standard_error(
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["predict", "--batch", "0"], "invalid value for '--batch'"),
+        (["predict", "--no-such"], "no such option: --no-such"),
+        (["catalog", "gpus"], "invalid value for 'name': 'gpus' is not one of"),
+        (["catalog"], "missing argument 'name'"),
+        (["model", "Llama-3.1-8B", "more"], "got unexpected extra argument"),
+        (["chekc"], "no such command 'chekc'"),
+        (["predict", "--engine", ""], "--engine: nothing is given"),
+        (
+            ["predict", "--tp", "99999999999999"],
+            "at most 1,099,511,627,776, not 99,999",
+        ),
+        (["predict", "--weights", "zz"], "'zz'; see rooflint catalog formats"),
+        (["sweep", "--from", "0"], "--from: '0' is zero; a count is above zero"),
+        (
+            ["sweep", "--over", "context", "--to", "x"],
+            "--to: cannot read 'x' as a number of",
+        ),
+        (["explain", "--rules", "missing.py"], "missing.py: no such file"),
+    ],
+)
+def test_every_error_has_one_form(run: Run, arguments: list[str], told: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    first, *others = err.splitlines()
+    assert first.startswith("rooflint: ")
+    assert told in first
+    assert len(others) <= 1
+    for line in others:
+        assert line.startswith("Try 'rooflint")
+        assert line.endswith("--help' for help.")
+
+
+def test_without_a_command_the_help_is_shown(run: Run) -> None:
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: rooflint ")
+
+
+def test_the_user_may_name_a_model_anywhere_and_a_proposal_may_not(
+    run: Run, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    config = tmp_path_factory.mktemp("elsewhere") / "mine"
+    config.mkdir()
+    layer = {"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 8}
+    (config / "config.json").write_text(
+        json.dumps({"model_type": "llama", "num_hidden_layers": 2, "vocab_size": 32_000, **layer})
+    )
+    estimate = json.loads(run("predict", "--model", str(config), "--format", "json")[1])
+    # Two layers of 4 h^2 + 3 h i, two norms each; a final norm; the head; one row of the table.
+    layers = 2 * (4 * 1024**2 + 3 * 1024 * 4096 + 2 * 1024) + 1024
+    assert estimate["bytes"]["weights"] == 2 * (layers + 32_000 * 1024 + 1024)
+    (folder / "models").mkdir()
+    (config / "config.json").rename(folder / "models" / "config.json")
+    assert run("predict", "--model", "models")[0] == 0
+    (folder / "far.yaml").write_text(f"rooflint: 1\nmodel: {config}\n")
+    _, out, _ = run("check", "far.yaml")
+    assert "lies outside the proposal's folder" in out
+
+
+def test_rules_of_ones_own_are_listed_with_the_others(run: Run, folder: Path) -> None:
+    docs = (ROOT / "docs" / "user-rules.md").read_text(encoding="utf-8")
+    code = docs.split("```python\n")[1].split("```")[0]
+    (folder / "own.py").write_text(code)
+    listed = run("explain", "--rules", "own.py")[1]
+    assert "  FLP002               pruning-dense-storage\n" in listed
+    assert "batch-breaks-promise\n" in listed
+
+
+def test_a_model_is_called_the_same_everywhere(run: Run) -> None:
+    for command in ("predict", "wall", "sweep", "advise"):
+        out = run(command, "--model", "Llama-3.1-8B")[1]
+        assert "Meta-Llama-3.1-8B" in out
+        assert "meta-llama/" not in out
+
+
 def test_settings_that_cannot_be_read_end_with_2(run: Run, folder: Path) -> None:
     (folder / "rooflint.toml").write_text("strikt = true\n")
     code, out, err = run("check", "clean.yaml")
@@ -358,6 +436,41 @@ def test_a_reader_that_has_seen_enough_is_met_with_silence(folder: Path) -> None
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", [["schema"], ["--help"], ["check", "warned.yaml"]])
+def test_output_that_cannot_be_written_is_one_message(folder: Path, arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "advisor", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False, cwd=folder,
+            env=environment,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == b"rooflint: the output cannot be written: no space left on device\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell closes the streams")
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code"),
+    [
+        (">&-", "check warned.yaml", 1),
+        (">&-", "--help", 0),
+        (">&- 2>&-", "predict --batch x", 2),
+        ("2>&-", "predict --batch x", 2),
+        ("<&-", "check -", 1),
+    ],
+)
+def test_streams_may_be_closed(folder: Path, closed: str, arguments: str, code: int) -> None:
+    line = f'"{sys.executable}" -m advisor {arguments} {closed}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], capture_output=True, timeout=60, check=False, cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == code
+    assert done.stderr == b""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are another matter there")

@@ -178,3 +178,34 @@ def test_the_command_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "GB read a token" in capsys.readouterr().out
     assert cli.run(["diff", str(tmp_path / "old.yaml"), "nowhere"]) == 2
     assert "no revision" in capsys.readouterr().err
+
+
+def test_what_stays_the_same_is_counted(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.yaml").write_text(MANIFEST.format(args=""), encoding="utf-8")
+    sides = str(tmp_path / "old"), str(tmp_path / "new")
+    assert diff_text(diff(*sides), Style()) == (
+        "1 setup reads as many bytes in as much time as before\n"
+    )
+    for name in ("old", "new"):
+        text = MANIFEST.format(args="").replace("name: llama", "name: other")
+        (tmp_path / name / "two.yaml").write_text(text, encoding="utf-8")
+    assert diff_text(diff(*sides), Style()).startswith("2 setups read as many bytes")
+    (tmp_path / "new" / "two.yaml").unlink()
+    assert diff_text(diff(*sides), Style()).endswith(
+        "1 more reads as many bytes in as much time as before\n"
+    )
+
+
+def test_what_is_read_on_neither_side_is_told_once(tmp_path: Path) -> None:
+    told = diff_text(diff(str(tmp_path), str(tmp_path)), Style()).splitlines()
+    assert len([line for line in told if line.startswith("not read: ")]) == 1
+
+
+def test_without_a_repository_no_revision_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DiffError, match="this is no git repository"):
+        diff("main", "HEAD")

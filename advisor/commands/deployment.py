@@ -24,6 +24,9 @@ def audited(given: DeploymentOptions, settings: SettingsOptions, phase: str | No
     facts: dict[str, Any] = {
         name.removesuffix("_parallel"): value for name, value in given._asdict().items()
     }
+    for name, value in given._asdict().items():
+        if value == "":
+            raise CommandError(f"--{name.replace('_', '-')}: nothing is given")
     facts |= {"context": tokens(given.context), "phase": phase}
     defaults = Defaults(configured_by(settings).settings.context)
     found, problems = judge(proposal_of(facts), defaults)
@@ -32,14 +35,16 @@ def audited(given: DeploymentOptions, settings: SettingsOptions, phase: str | No
     return found
 
 
-def tokens(text: str | None, option: str = "--context") -> int | None:
-    """A count of tokens as people write it; None where nobody gave one.
+def tokens(
+    text: str | None, option: str = "--context", counted: Dimension = Dimension.TOKENS
+) -> int | None:
+    """A count, of tokens or other things, as people write it; None where nobody gave one.
 
     Raises:
         CommandError: for text that is none, with the option that it was given for.
 
     """
     try:
-        return None if text is None else int(parse_quantity(text, Dimension.TOKENS).value)
+        return None if text is None else int(parse_quantity(text, counted).value)
     except QuantityError as error:
         raise CommandError(f"{option}: {error}") from None

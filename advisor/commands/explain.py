@@ -25,12 +25,11 @@ def run_explain(
 
     """
     name = " ".join(subject)
-    if not name:
-        return Outcome(explain.contents(style))
     if name.lower() == explain.PROVE:
         return _protocol(given, settings, style)
     try:
-        return Outcome(explain.explain(name, style, load(rules)))
+        own = load(rules)
+        return Outcome(explain.explain(name, style, own) if name else explain.contents(style, own))
     except (explain.UnknownSubjectError, RuleError) as error:
         raise CommandError(str(error)) from None
 

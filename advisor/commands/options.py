@@ -188,7 +188,11 @@ class ProveOptions(NamedTuple):
     model: ModelOption = None
     measured: Annotated[
         str | None,
-        typer.Option("--from", metavar="FILE", help="Judge what was measured; runs nothing."),
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Judge what was measured (- for standard input); runs nothing.",
+        ),
     ] = None
     device: Annotated[Literal["cpu", "cuda", "mps"], typer.Option(help="What torch calls it.")] = (
         "cpu"

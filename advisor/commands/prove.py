@@ -12,8 +12,18 @@ from advisor.commands.terminal import write_file
 from advisor.deployment import DeploymentError
 from advisor.ledger.formats import UnknownFormatError
 from advisor.outcome import CommandError, Outcome
-from advisor.prove.record import KIND, Run, RunFileError, load_text, read_run
+from advisor.prove.record import (
+    KIND,
+    MAX_BYTES,
+    Run,
+    RunFileError,
+    load_text,
+    parse_json,
+    run_of,
+    text_of,
+)
 from advisor.prove.verdict import judge
+from advisor.readers.discover import STDIN
 from advisor.reports.prove import prove_json, prove_markdown, prove_svg, prove_text
 from advisor.reports.style import Style
 
@@ -73,10 +83,11 @@ def _measure(options: ProveOptions, style: Style) -> Outcome:
 
 def _read(path: str, options: ProveOptions, style: Style) -> Outcome:
     """Judge a file of results: a run of this command, or another tool's."""
-    text = load_text(path)
+    is_given = path == STDIN
+    text = text_of(sys.stdin.buffer.read(MAX_BYTES + 1), path) if is_given else load_text(path)
     if text.lstrip().startswith("{") and f'"{KIND}"' in text[:200]:
-        return _told(read_run(path), options, style)
-    from advisor.prove.imports import read_benchmark  # noqa: PLC0415
+        return _told(run_of(parse_json(text, path), path), options, style)
+    from advisor.prove.imports import benchmark_of  # noqa: PLC0415
     from advisor.prove.published import judge_counters, judge_figure  # noqa: PLC0415
     from advisor.reports.measured import (  # noqa: PLC0415
         measured_json,
@@ -84,7 +95,7 @@ def _read(path: str, options: ProveOptions, style: Style) -> Outcome:
         measured_text,
     )
 
-    found = read_benchmark(path)
+    found = benchmark_of(text, path)
     readings: list[Reading | CountersReading] = [
         *(judge_figure(figure, *_deployment(figure, options)) for figure in found.figures),
         *(judge_counters(counters) for counters in found.counters),

@@ -8,6 +8,7 @@ from advisor.audit import Audit
 from advisor.commands.deployment import tokens
 from advisor.commands.terminal import write_file
 from advisor.outcome import CommandError, Outcome
+from advisor.quantity import Dimension
 from advisor.reports.style import Style
 
 _RANGES = {"batch": (1, 256), "context": (256, 131_072)}
@@ -38,7 +39,8 @@ def run_sweep(
         if error.name != "numpy":
             raise
         raise CommandError("sweep needs numpy: pip install 'rooflint[sweep]'") from None
-    first, last = tokens(start, "--from"), tokens(end, "--to")
+    counted = Dimension.TOKENS if over == "context" else Dimension.COUNT
+    first, last = tokens(start, "--from", counted), tokens(end, "--to", counted)
     usual_first, usual_last = _RANGES[over]
     try:
         values = sweep.values_between(first or usual_first, last or usual_last, points)

@@ -25,8 +25,10 @@ class UnknownFormatError(ValueError):
     def __init__(self, text: str, nearest: tuple[str, ...]) -> None:
         """Keep the nearest known names beside the message."""
         self.text, self.nearest = text, nearest
-        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-        super().__init__(f"unknown number format {text!r}{hint}")
+        near = (
+            f"did you mean {' or '.join(nearest)}?" if nearest else "see rooflint catalog formats"
+        )
+        super().__init__(f"unknown number format {text!r}; {near}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

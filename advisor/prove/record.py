@@ -169,11 +169,24 @@ def load_text(path: str | Path) -> str:
         if not place.is_file():
             what = "a folder, not a file" if place.is_dir() else "no such file"
             raise RunFileError(f"{path}: {what}")
-        if place.stat().st_size > MAX_BYTES:
-            raise RunFileError(f"{path}: larger than {MAX_BYTES // 10**6} MB, no result of a run")
-        text = place.read_text(encoding="utf-8-sig")
+        with place.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise RunFileError(f"{path}: {error.strerror or error}") from None
+    return text_of(data, str(path))
+
+
+def text_of(data: bytes, path: str) -> str:
+    """The text of a file of results, which has at most `MAX_BYTES`.
+
+    Raises:
+        RunFileError: for what is too large, no text or empty.
+
+    """
+    if len(data) > MAX_BYTES:
+        raise RunFileError(f"{path}: larger than {MAX_BYTES // 10**6} MB, no result of a run")
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RunFileError(f"{path}: not a text file in UTF-8") from None
     if not text.strip():

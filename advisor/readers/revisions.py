@@ -21,6 +21,11 @@ class Revisions:
         """Keep the folder that git is asked in."""
         self.folder = str(folder)
 
+    @property
+    def are_there(self) -> bool:
+        """Whether the folder belongs to a repository at all."""
+        return git_output(self.folder, "rev-parse", "--git-dir") is not None
+
     def has(self, name: str) -> bool:
         """Whether a name is a revision."""
         if not name or name.startswith("-") or len(name) > _LONGEST:

@@ -17,7 +17,7 @@ def advice_text(ranking: Ranking, style: Style) -> str:
     heading = ("lever", _METRIC[ranking.goal], "ceiling", "GB/token", "frees", "quality", "needs")
     if ranking.helping:
         rows = [_row(advice, ranking) for advice in ranking.helping]
-        lines += table(heading, rows, style, right="lrrrr")
+        lines += table(heading, rows, style, right="lrrrr", last="wrap")
     else:
         lines.append("nothing tried here pays by more than 2%")
     if ranking.stacks:
@@ -28,7 +28,7 @@ def advice_text(ranking: Ranking, style: Style) -> str:
     if ranking.useless:
         lines += ["", style.paint("what would not help", "heading")]
         useless = [(advice.label, advice.reason(ranking.goal)) for advice in ranking.useless]
-        lines += table(("lever", "because"), useless, style)
+        lines += table(("lever", "because"), useless, style, last="wrap")
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from advisor.catalog.device import Device
 from advisor.catalog.engines import all_engines
@@ -13,7 +13,7 @@ from advisor.catalog.hardware import all_devices, sources
 from advisor.catalog.models import load_config, model_names, model_record
 from advisor.ledger.formats import STORAGES, known_formats
 from advisor.levers import LEVERS, lever_class
-from advisor.reports.columns import cut, table
+from advisor.reports.columns import table
 from advisor.reports.style import Style, wrap
 
 _HALF: Final = 0.5
@@ -48,9 +48,8 @@ def catalog_text(name: str, words: str, style: Style, *, fit: bool) -> str:
     rows = [row.cells for row in _matching(listing, words)]
     if not rows:
         return ""
-    lines = table(listing.heading, rows, style, right=listing.right)
-    if fit:
-        lines = [lines[0], *(cut(line, style.width) for line in lines[1:])]
+    last: Literal["cut", "over"] = "cut" if fit else "over"
+    lines = table(listing.heading, rows, style, right=listing.right, last=last)
     lines += ["", *(style.paint(line, "quiet") for line in wrap(listing.about, style.width))]
     return "\n".join(lines) + "\n"
 

@@ -141,9 +141,12 @@ def _rest(found: Differences) -> Iterator[str]:
                 f"{word}: {clean(name) or 'a setup'}, {_bytes(side)} GB a token,"
                 f" {digits(estimate.tpot_ms.mid)} ms"
             )
-    for problem in found.problems:
-        yield f"not read: {problem.path}: {problem.message}"
+    for told in dict.fromkeys(f"{one.path}: {one.message}" for one in found.problems):
+        yield f"not read: {told}"
     if found.same:
-        yield f"{found.same} more read as many bytes in as much time as before"
+        more = "more " if found.changes or found.added or found.removed else ""
+        verb = "reads" if found.same == 1 else "read"
+        what = more or ("setup " if found.same == 1 else "setups ")
+        yield f"{found.same} {what}{verb} as many bytes in as much time as before"
     if not (found.changes or found.added or found.removed or found.same):
         yield "no setup of a deployment on either side"

@@ -94,7 +94,8 @@ def wall_text(rows: Sequence[Generation], roof: Roofline, style: Style) -> str:
     ]  # fmt: skip
     heading = ("class", "year", "device", "GB/s", "ridge 16", "8-bit", "4-bit", "above decode")
     lines = table(heading, cells, style, right="llrrrrrr")
-    model, batch = roof.step.deployment.model.name, f"batch {roof.step.deployment.batch}"
+    model = roof.step.deployment.model.name.rsplit("/", 1)[-1]
+    batch = f"batch {roof.step.deployment.batch}"
     lines += [
         "",
         f"above decode: ridge 16 over the {digits(intensity, 2)} FLOP/B of {model} at {batch}",

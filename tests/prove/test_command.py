@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import sys
 import tomllib
@@ -151,6 +152,36 @@ def test_a_run_is_judged_again(call: Call, record: Path) -> None:
     assert "memory-bound: " in out
     assert "predicted against measured, per token" in out
     assert "tokens per second" in out
+
+
+@pytest.mark.parametrize("name", ["llama_bench.json", "vllm_serve.json", "dcgm_dmon.txt"])
+def test_results_come_on_standard_input_too(
+    call: Call, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    data = (FILES / name).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    piped = call("--from", "-")
+    code, out, err = call("--from", str(FILES / name))
+    assert piped == (code, out.replace(str(FILES / name), "-"), err)
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "-: the file is empty"),
+        (b"\xff\xfe\x00", "-: not a text file in UTF-8"),
+        (b"{", "-:1:2: ends in the middle"),
+        (b"hello", "-: not a result that this reads"),
+    ],
+)
+def test_standard_input_that_is_no_result_is_said(
+    call: Call, monkeypatch: pytest.MonkeyPatch, data: bytes, told: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    code, out, err = call("--from", "-")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"rooflint: {told}")
 
 
 def test_markdown_has_a_row_for_every_lever(call: Call, record: Path) -> None:

@@ -36,7 +36,11 @@ def read_benchmark(path: str) -> Benchmark:
             values; the message names the field.
 
     """
-    text = load_text(path)
+    return benchmark_of(load_text(path), path)
+
+
+def benchmark_of(text: str, path: str) -> Benchmark:
+    """What a text of results says; RunFileError as `read_benchmark` raises it."""
     if text.lstrip()[:1] in {"[", "{"}:
         return _of_json(_objects(text, path), path)
     for read in _TEXT_READERS:
