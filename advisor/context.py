@@ -30,9 +30,9 @@ from advisor.finding import Finding
 from advisor.ledger.architecture import UnsupportedModelError, read_architecture
 from advisor.ledger.formats import Format, UnknownFormatError, parse_format
 from advisor.ledger.shapes import Architecture
+from advisor.measured import fitted_to, measured_tpot_ms
 from advisor.problems import problem
 from advisor.proposal import Measured, Proposal, Stated
-from advisor.roofline import Estimate, predict
 from advisor.source import Span
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MEASURED_ENGINE: Final = "hf-eager"
-_MEASUREMENT_SPREAD = 0.05
-"""One published figure measured again differs by about this much."""
 
 
 class Defaults(NamedTuple):
@@ -375,17 +373,6 @@ def _optional_format(resolver: _Resolver, name: str, stated: Stated[str] | None)
     return resolver.look_up(stated, parse_format)
 
 
-def measured_tpot_ms(measured: Measured, deployment: Deployment) -> float | None:
-    """Time per output token of one sequence, from whichever figure was measured."""
-    if measured.tpot_ms is not None:
-        return measured.tpot_ms
-    if measured.tokens_per_second is not None:
-        return 1e3 / measured.tokens_per_second
-    if measured.throughput is not None:
-        return 1e3 * deployment.batch / measured.throughput
-    return None
-
-
 def _fitted(
     deployment: Deployment, measured: Measured | None, run: MachineFit | None
 ) -> tuple[Deployment, float | None]:
@@ -397,14 +384,4 @@ def _fitted(
     tpot_ms = measured_tpot_ms(measured, deployment)
     if tpot_ms is None:
         return deployment, None
-    return deployment.evolve(time_factor=_factors(predict(deployment), tpot_ms)), tpot_ms
-
-
-def _factors(modelled: Estimate, tpot_ms: float) -> tuple[float, float, float]:
-    step_ms = tpot_ms * modelled.tokens_per_step
-    expected = modelled.expected_ms
-    return (
-        step_ms * (1.0 - _MEASUREMENT_SPREAD) / expected.low,
-        step_ms / expected.mid,
-        step_ms * (1.0 + _MEASUREMENT_SPREAD) / expected.high,
-    )
+    return fitted_to(deployment, tpot_ms), tpot_ms

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from advisor.catalog.device import Device
-from advisor.catalog.engines import Engine, resolve_engine
+from advisor.catalog.engines import Engine, HostTime, resolve_engine
 from advisor.catalog.hardware import device, parse_hardware
 from advisor.catalog.models import load_model, resolve_model
 from advisor.catalog.names import UnknownNameError
@@ -109,6 +109,8 @@ class Kernels(NamedTuple):
     """Part of peak bandwidth that the weight-streaming kernel is said to sustain."""
     fixed_factor: float = 1.0
     """Multiplier on the fixed time per layer (fusion below 1)."""
+    host: HostTime | None = None
+    """The host's time of a layer where it was measured; None: the engine's."""
 
 
 @dataclass(frozen=True, slots=True, init=False)

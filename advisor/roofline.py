@@ -252,10 +252,11 @@ def estimate(ledger: Ledger, deployment: Deployment) -> Estimate:
         floor += ledger.host_bytes / host_rate
 
     device_s = weights_s + kv_s + state_s + compute_s + fixed_s + comm_s + host_s
+    host = kernels.host or engine.host
     issue_s = 0.0
     if not captured:
         # The host issues kernels while the device works: the slower of the two sets the pace.
-        issue_s = ledger.layers * engine.host.typical * 1e-6 * kernels.fixed_factor
+        issue_s = ledger.layers * host.typical * 1e-6 * kernels.fixed_factor
         fixed_s += max(issue_s - device_s, 0.0)
     draft_floor_s, draft_s = _draft(deployment, max(device_s, issue_s))
     floor += draft_floor_s
@@ -273,13 +274,16 @@ def estimate(ledger: Ledger, deployment: Deployment) -> Estimate:
         + (draft_s * _DRAFT_DEVIATION) ** 2
     ) / total_s**2 + spread.noise**2
     width = exp(spread.scale * sqrt(variance))
-    low, mid, high = total_s / width, total_s, total_s * width
+    # What was measured of the host is as sure as the measurement, however sure the rest is.
+    modelled_s = total_s if kernels.host is None else device_s + draft_s
+    low, mid, high = modelled_s / width, total_s, modelled_s * width
     if issue_s:
-        low = min(max(low, issue_s * engine.host.low / engine.host.typical), mid)
-        high = max(high, issue_s * engine.host.high / engine.host.typical)
+        low = min(max(low, issue_s * host.low / host.typical), mid)
+        high = max(high, issue_s * host.high / host.typical)
     if deployment.time_factor is not None:
         to_low, to_mid, to_high = deployment.time_factor
-        low, mid, high = low * to_low, mid * to_mid, high * to_high
+        mid *= to_mid
+        low, high = min(low * to_low, mid), max(high * to_high, mid)
     low, mid, high = max(low, floor), max(mid, floor), max(high, floor)
     expected = Interval(low * 1e3, mid * 1e3, high * 1e3)
 

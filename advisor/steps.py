@@ -67,8 +67,11 @@ def throughput_speedup(before: Step, after: Step) -> Interval:
 def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
     """The best speedup of the time per token that the lever could bring at no cost of its own.
 
-    1 / (1 - sum of the shares of the step that it touches).
+    1 / (1 - sum of the shares of the step that it touches). Where the host's time was inferred from
+    a measured step, the shares are those without it: something else may explain the measurement.
     """
+    modelled = _without_host_time(before)
+    shares = modelled.estimate.shares
     match lever.acts_on:
         case Nature.TOKENS:
             speculation = after.deployment.speculation
@@ -84,7 +87,7 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
         case Nature.PREFILL:
             # An attention kernel has decode's attention over the cache to gain, a prompt nothing.
             attends = lever.kind == "attention_kernel"
-            return _amdahl(before.estimate.shares.kv) if attends else 1.0
+            return _amdahl(shares.kv) if attends else 1.0
         case Nature.AMORTISE | Nature.LINK | Nature.COST | Nature.CAPACITY:
             return 1.0
         case Nature.OVERHEAD:
@@ -97,13 +100,21 @@ def lever_ceiling(lever: Lever, before: Step, after: Step) -> float:
             if lever.condition(before.deployment):
                 # A kernel for few tokens may keep the bus busier, up to its peak.
                 return before.estimate.tpot_ms.mid / before.estimate.floor_tpot_ms
-            return _amdahl(before.estimate.shares.compute)
+            return _amdahl(shares.compute)
         case Nature.BYTES:
             if before.deployment is after.deployment and lever.condition(before.deployment):
                 # What is open decides whether anything is saved; at best its part of the weights.
                 part = lever.nominal_flops(before.deployment) or 1.0
-                return _amdahl(part * before.estimate.shares.weights)
-            return _amdahl(sum(touched_shares(before, after).values()))
+                return _amdahl(part * shares.weights)
+            return _amdahl(sum(touched_shares(modelled, after).values()))
+
+
+def _without_host_time(step: Step) -> Step:
+    """A step as modelled, where the host's time was fitted to a measurement of it."""
+    kernels = step.deployment.kernels
+    if kernels.host is None:
+        return step
+    return step_of(step.deployment.evolve(kernels=kernels._replace(host=None)))
 
 
 def touched_shares(before: Step, after: Step) -> Mapping[str, float]:

@@ -22,8 +22,9 @@ FILE = Path(__file__).resolve().parent.parent / "fixtures" / "claims" / "publish
 _WHY = {
     "compile": (
         "the published baseline is the eager Python of 2023 at 39 ms a token, of which the device"
-        " works 8; the profile of eager engines rests on later versions. State the measured"
-        " baseline, and the claim is held against it"
+        " works 8; the profile of eager engines rests on later versions. Where the proposal states"
+        " the baseline as measured, what the device does not explain is the host's time, and the"
+        " claim is plausible"
     ),
     "quantize.weights.fp4": (
         "bytes fall 1.61 times; the rest is the kernel: FP8 reached 0.60 of the bus there, NVFP4"

@@ -294,12 +294,10 @@ def _remarks(audit: Audit, style: Style) -> list[str]:
         first, *rest = (device.name for device in audit.context.devices)
         remarks.append(("ambiguous", f"hardware taken as {first}; may be {', '.join(rest)}"))
     if audit.context.measured_tpot_ms is not None:
-        remarks.append(
-            (
-                "measured",
-                f"{digits(audit.context.measured_tpot_ms)} ms per token; times are fitted to it",
-            )
-        )
+        host = audit.baseline.deployment.kernels.host
+        of_host = "" if host is None else f", {host.typical:,.0f} us of the host a layer"
+        time = f"{digits(audit.context.measured_tpot_ms)} ms per token{of_host}"
+        remarks.append(("measured", f"{time}; times are fitted to it"))
     elif (run := facts.get("measured")) is not None:
         remarks.append(("measured", f"this machine, in {run.value}; times are fitted to it"))
     remarks += [
