@@ -273,10 +273,10 @@ MARKS: Final = MappingProxyType(
             "single forward pass, scoring of, scores candidates"
         ),
         "TRAINING": (
-            "training, train, trains, trained, retrain(ed|ing), fine tun(e|ed|ing), "
-            "finetun(e|ed|ing), pretraining, backward, backward pass, gradient(|s), optimizer, "
-            "epoch(|s), training step, training run, lora training, gradients, forward and "
-            "backward, microbatch, checkpointing"
+            "training, train, trains, pretraining, backward, backward pass, gradient(|s), "
+            "optimizer, epoch(|s), training step, training run, lora training, gradients, "
+            "forward and backward, microbatch, checkpointing, retraining, fine tuning, "
+            "finetuning, fine tune, finetune, retrain"
         ),
         "OTHER_MODEL": (
             "bert, roberta, distilbert, vit, resnet(|s), resnet50, cnn(|s), convnet, "
