@@ -171,6 +171,23 @@ def is_excused(said: Said) -> bool:
     return max(rows, default=0) >= LARGE_BATCH
 
 
+_RATE: Final = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s", re.IGNORECASE)
+_TWO_RATES: Final = re.compile(
+    r"\d ?(?:[tg]b/s)? ?(?:instead of|rather than|against|versus|vs\.?|to|->|→|from|over|up from"
+    r"|where) (?:\w+ ){0,2}?\d[\d.,]* ?[tg]b/s",
+    re.IGNORECASE,
+)
+
+
+def bandwidths_in(text: str) -> int:
+    """How many different bandwidths a text names: with one alone, memory is no faster."""
+    rates = {
+        float(match[1].replace(",", "")) * (1e3 if match[2].lower() == "t" else 1.0)
+        for match in _RATE.finditer(text)
+    }
+    return len(rates) + (len(rates) == 1 and _TWO_RATES.search(text) is not None)
+
+
 def is_of_units(statement: Statement) -> bool:
     """Whether a unit or a kernel is said to be fast, and nothing of tokens."""
     of_tokens = not statement.clause.isdisjoint(_METRICS)

@@ -32,7 +32,7 @@ from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
 from advisor.prose.patterns import CAPACITY_DRIVES
 from advisor.rule import PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of
+from advisor.said import NO_DECODE, Said, Wrong, bandwidths_in, confidence_of
 from advisor.wording import size
 
 RULE = Rule(
@@ -85,7 +85,12 @@ _HELPS = (
 )
 """What makes capacity a matter of speed after all."""
 _SAME_BANDWIDTH = (
-    r"(?:same|equal|identical|unchanged) (?:memory )?(?:bandwidth|bus|clocks?|channels?)"
+    r"(?:same|equal|identical|unchanged) (?:\w+[- ]){0,3}?(?:bandwidth|bus|clocks?|channels?|ddr\S*"
+    r"|lpddr\S*|mt/s|speed|chip)"
+    r"|\d ?[tg]b/s\)?,? (?:each|either|in (?:both|each)|for (?:both|either)|both|throughout"
+    r"|as before)"
+    r"|both (?:\w+ ){0,3}?\d[\d.,]* ?[tg]b/s|shar(?:e|es|ing) \d[\d.,]* ?[tg]b/s|bus unchanged"
+    r"|mismo bus"
     r"|(?:bandwidth|bus(?: width)?|clocks?|channels) (?:is|are|stays?|remains?) (?:the same|equal"
     r"|unchanged|as (?:it|they) w)|same \d[\d.,]* ?[tg]b/s"
     r"|keeps? [^.;]{0,40}?(?:bandwidth|bus|clock)|still (?:dual|single|quad)[- ]channel"
@@ -151,7 +156,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind not in {Kind.GAIN, Kind.ADVICE, Kind.DRIVER} or said.has(_HELPS):
         return None
-    if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not said.has(_SAME_BANDWIDTH):
+    if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not _is_as_fast(said):
         return None
     if (ratio := _follows_capacity(said)) is not None:
         return Wrong(
@@ -160,6 +165,8 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"capacity_ratio": ratio},
         )
+    if _only_room_grows(said):
+        return Wrong(_NOTHING, sure)
     if statement.kind is Kind.DRIVER:
         told = CAPACITY_DRIVES.search(statement.text) and not said.says(r"\bfits?\b")
         if "depend" in statement.text:  # which states what decides and hedges nothing
@@ -189,6 +196,61 @@ def _judge(said: Said) -> Wrong | None:
     return Wrong(_NOTHING, sure)
 
 
+def _is_as_fast(said: Said) -> bool:
+    """Whether the memory is said to be as fast as before: in words, or by one bandwidth alone."""
+    one = bandwidths_in(said.statement.context_text) == 1
+    return said.has(_SAME_BANDWIDTH) or (one and not said.has("bandwidth"))
+
+
+_SIZE = re.compile(r"(?<![\w.,])(\d{1,4}) ?(?:GB|gigabytes)\b(?!/s)", re.IGNORECASE)
+_SIZES_OF_MEMORY = frozenset(
+    {4, 6, 8, 10, 11, 12, 16, 20, 22, 24, 32, 36, 40, 48, 64, 72, 80, 94, 96, 120, 128, 141, 180,
+     188, 192, 256, 288, 384, 512, 768, 1024}
+)  # fmt: skip
+_MORE_ROOM = re.compile(
+    r"\b(?:more|additional|extra|bigger|larger|double|twice|each additional|freed|spare|unused"
+    r"|another)"
+    r" (?:\d+ ?gb |the )?(?:\w+ )?(?:memory|vram|ram|hbm|capacity|gigabytes?|headroom|room|dimms?"
+    r"|sticks?)"
+    r"|\b(?:freed|adding|added|installed) (?:\w+ ){0,2}?\d+ ?gb|(?:dimm|memory) size"
+    r"|(?:bigger|larger) the memory",
+    re.IGNORECASE,
+)
+_FITTED = (
+    r"(?:already|it|model|\d+b) (?:\w+ ){0,2}?(?:fit(?:s|ted)?\b|resident|in (?:ram|vram|memory))"
+    r"|fitted (?:before|in both|already|all along)|(?:was|is) (?:already )?resident|had room"
+    r"|all along"
+    r"|(?:use[sd]?|needs?|takes?|has) (?:only |just )?\d+(?:\.\d+)? (?:of (?:the )?\d|gb\b)"
+    r"|happy with either|fits both|either (?:fits|holds)|already|lives in vram|runs? in both"
+)
+_BECAUSE = (
+    r"because of (?:those|the|its) (?:\w+ )?\d+ ?gb|as there['’]?s more|more memory for"
+    r"|in proportion to (?:the"
+    r" )?memory|proportional to (?:the )?(?:memory|vram)|rest of the ram makes|\d+ ?gb makes (?:it"
+    r"|the)"
+)
+
+
+def _only_room_grows(said: Said) -> bool:
+    """Whether a gain of one stream rests on more memory, at the old bandwidth, for what fitted."""
+    statement = said.statement
+    if statement.kind is not Kind.GAIN or not _OTHER_LEVERS.isdisjoint(statement.clause):
+        return False
+    if statement.phase is not Phase.DECODE and not statement.is_single:
+        return False
+    if statement.cause not in {None, "CAPACITY", "HARDWARE", "QUANT", "TP", "MOE"}:
+        return False
+    text = statement.context_text
+    sizes = {int(size) for size in _SIZE.findall(text)} & _SIZES_OF_MEMORY
+    grown = len(sizes) > 1 or _capacity_ratio(text) is not None or _MORE_ROOM.search(text)
+    if not grown or said.has(
+        r"quanti|\bint\d|->|→|\bfp8\b.{0,20}\binstead|prun|distil|speculat|draft"
+    ):
+        return False
+    as_fast = said.has(_SAME_BANDWIDTH) or bandwidths_in(text) == 1
+    return as_fast or said.has(_FITTED) or said.has(_BECAUSE)
+
+
 _OF_SPEED = frozenset({"FASTER", "SLOWER", "RATE", "TIME", "DECODE"})
 _NOTHING = (
     "memory that is not read moves nothing: at equal GB/s a token takes the same time from 24 GB as"
@@ -206,7 +268,8 @@ _PAIRS = (
 )
 _OF_A_CARD = re.compile(
     r"(\d+(?:\.\d+)?) ?GB (?:of (?:memory|vram|ram|hbm)|card|board|gpu|version|variant|one\b"
-    r"|original|part|model\b|configuration|mac|machine|memory|vram|ram\b|kit|module|[A-Z]+\d|RTX|\d{4})",
+    r"|original|part|model\b|configuration|mac|machine|memory|vram|ram\b|kit|module|[A-Z]+\d|RTX"
+    r"|\d{4})",
     re.IGNORECASE,
 )
 _TIMES = re.compile(

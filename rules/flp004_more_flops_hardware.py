@@ -41,6 +41,7 @@ from advisor.rule import PROSE, Rule
 from advisor.said import (
     Said,
     Wrong,
+    bandwidths_in,
     carries_over,
     confidence_of,
     in_sight,
@@ -245,21 +246,11 @@ _WAS_SLOWER = (
 
 def _memory_is_told(said: Said) -> bool:
     """Whether the text gives memory a part in it: two bandwidths, or bytes in the sentence."""
-    rates = {
-        (float(match[1].replace(",", "")), match[2].lower())
-        for match in _RATE.finditer(said.statement.context_text)
-    }
-    if len(rates) == 1 and not said.has(_TWO_RATES):
+    if bandwidths_in(said.statement.context_text) == 1:
         return False
     return "BYTES" in said.statement.sentence or said.has(r"[gt]b/s|bandwidth")
 
 
-_TWO_RATES = (
-    r"\d ?(?:[tg]b/s)? ?(?:instead of|rather than|against|versus|vs\.?|to|->|→|from|over|up from"
-    r"|where)"
-    r" (?:\w+ ){0,2}?\d[\d.,]* ?[tg]b/s"
-)
-_RATE = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\s?%)")
 _ALIKE = 0.06
 
