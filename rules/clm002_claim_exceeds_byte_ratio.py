@@ -34,7 +34,7 @@ from advisor.judge import GRACE
 from advisor.prose.model import Kind, Phase
 from advisor.prose.widths import widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
-from advisor.said import Said, Wrong, confidence_of, is_small_batch
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_small_batch
 from advisor.wording import factor, factors, size
 
 RULE = Rule(
@@ -146,15 +146,42 @@ _OTHERS = frozenset({"SPEC", "PRUNE", "S24", "TP", "GRAPHS", "DISTILL", "OFFLOAD
 _FROM_TO = re.compile(r"from (?:about )?(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) GB")
 _WHOLE = re.compile(r"of the (\d+(?:\.\d+)?) GB")
 _PAIR = re.compile(
-    r"(\d+(?:\.\d+)?) GB (?:instead of|rather than|against|versus|vs\.?|down from|to|becomes?) "
-    r"(?:about )?(\d+(?:\.\d+)?) GB\b(?!/s)(?: per token)?"
-    r"|(?:fp16|bf16|16 bits?|8 bits?|int8"
-    r"|fp8)\b[^.;:]{0,24}?(\d+(?:\.\d+)?) GB\b(?!/s)[^.;:]{0,24}?"
-    r"(?:int[2348]|fp[468]|nf4|[2-8][- ]bits?|awq|gptq)\b[^.;:]{0,16}?(\d+(?:\.\d+)?) GB\b(?!/s)",
+    r"(\d+(?:\.\d+)?)(?: ?GB)? (?:instead of|rather than|against|versus|vs\.?|(?:down |reduced )?"
+    r"from|to|becomes?|->|→|where it was|(?:shrinks?|falls?|drops?) to|and not) (?:about |roughly "
+    r"|some |only |just |nearly |around |~|a mere )?(\d+(?:\.\d+)?) ?GB\b(?!/s)"
+    r"|(?:fp16|bf16|16 bits?|8 bits?|int8|fp8)\b[^.;:]{0,24}?(\d+(?:\.\d+)?) GB\b(?!/s)"
+    r"[^.;:]{0,24}?(?:int[2348]|fp[468]|nf4|[2-8][- ]bits?|awq|gptq)\b[^.;:]{0,16}?"
+    r"(\d+(?:\.\d+)?) GB\b(?!/s)",
     re.IGNORECASE,
 )
 """Bytes before and after, or after and before."""
+_PART_OF = re.compile(
+    r"\b(?:an?|one|about an?|roughly an?|less than an?) (half|third|quarter|fifth|sixth|seventh"
+    r"|eighth|tenth|sixteenth) (?:of )?(?:the )?(?:\w+ )?(?:size|bytes|weights?|f16|fp16|bf16"
+    r"|traffic|data|footprint|reads|volume)\b|\b(halv|quarter)(?:e?s|ed|ing) (?:the )?(?:\w+ )?"
+    r"(?:bytes|traffic|reads|weights?|size|data|volume)\b",
+    re.IGNORECASE,
+)
+_PARTS = {"half": 2.0, "halv": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0,
+          "seventh": 7.0, "eighth": 8.0, "tenth": 10.0, "sixteenth": 16.0}  # fmt: skip
+_TIMES_LESS = re.compile(
+    r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:x|×|times|-?fold) (?:fewer|less|smaller|reduction (?:in|of)"
+    r"|lower) (?:\w+ ){0,2}?(?:bytes|traffic|weights?|data|reads|size|volume)"
+    r"|\b(?:bytes|traffic|weights?|checkpoint|model|reads|size|data) (?:\w+ ){0,4}?(?:shr[aiu]nk\w*"
+    r"|f[ae]ll\w*|drops?|reduced|smaller|compressed|reduction)(?: \w+)?(?: by)?:? (?:a factor of )?"
+    r"(\d+(?:\.\d+)?) ?[x×]"
+    r"|\breduction of (?:the )?(?:weights?|bytes|traffic|size)\b[^.;]{0,24}?(\d+(?:\.\d+)?) ?[x×]",
+    re.IGNORECASE,
+)
 _GRACE = 1.10
+_FITTING = (
+    r"(?<!both )(?<!all )(?<!either )(?<!already )\bfits?\b|spill|\bswap"
+    r"|batch(?:es)? (?:more|larger)|\bcpus?\b|system ram|offload"
+)
+"""What the smaller model gains beside its bytes."""
+_NARROWED = (
+    r"\bweights\b|per token|quanti[sz]|checkpoint|\b(?:fp|int|nf|q)\d|\bbits?\b|\bawq\b|\bgptq\b"
+)
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -163,17 +190,14 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.kind is not Kind.GAIN or statement.speedup is None:
         return None
-    if (
-        statement.is_aggregate
-        or not is_small_batch(statement)
-        or (statement.cause not in _CAUSES and not _is_of_sizes(said))
-    ):
+    if statement.is_aggregate or not is_small_batch(statement) or not _is_of_quant(said):
         return None
-    if statement.phase is not Phase.DECODE and not statement.is_single:
+    per_token = said.has(r"GB (?:per|a|for each) (?:\w+ )?token")
+    if statement.phase is not Phase.DECODE and not (statement.is_single or per_token):
         return None
-    if not _OTHERS.isdisjoint(statement.sentence):
+    if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.sentence):
         return None
-    if said.has(r"\bfits?\b|spill|swap|\bram\b|batch(?:es)? (?:more|larger)|\bcpu"):
+    if said.has(_FITTING):
         return None
     ratio = _ratio(statement.context_text)
     if ratio is None or statement.speedup <= _GRACE * ratio:
@@ -185,32 +209,40 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
-def _is_of_sizes(said: Said) -> bool:
-    """Whether the gain follows from two sizes of the weights in the text, and from nothing else."""
+def _is_of_quant(said: Said) -> bool:
+    """Whether narrower weights are what the gain is ascribed to, and nothing else is near."""
     statement = said.statement
+    if statement.cause in _CAUSES:
+        return True
+    if "QUANT" in statement.sentence and statement.reach > 1:
+        return True  # a lever named further away than the format
     return (
-        statement.cause in {None, "FLOPS"}
-        and said.has(_PAIR.pattern)
-        and (
-            said.has(r"\bweights\b|per token|quanti[sz]")
-            and not said.has(r"\bkv\b|\bcache\b|\bvram\b")
-        )
+        statement.cause in {None, "FLOPS", "CAPACITY", "HARDWARE"}
+        and said.has(_NARROWED)
+        and ("QUANT" in statement.nearby or _PAIR.search(statement.context_text) is not None)
+        and not said.has(r"\bkv\b|\bcache\b|\bvram\b|[GT]B/s")
+        and _OTHERS.isdisjoint(statement.nearby)
     )
 
 
 def _ratio(text: str) -> float | None:
-    """Bytes before over after: by sizes, where a part of the whole shrinks, or by widths."""
+    """Bytes before over after: by sizes, where a part of the whole shrinks, as told, or by widths.
+
+    Of several readings the largest counts, which allows the most.
+    """
     shrunk = _FROM_TO.search(text)
     whole = _WHOLE.search(text)
     if shrunk and whole:
         before, after, total = float(shrunk[1]), float(shrunk[2]), float(whole[1])
         return total / (total - before + after) if total >= before > after else None
-    if (pair := _PAIR.search(text)) is not None:
-        sizes = [float(size) for size in pair.groups() if size]
-        return max(sizes) / min(sizes) if min(sizes) > 0 else None
+    pairs = [[float(size) for size in one.groups() if size] for one in _PAIR.finditer(text)]
+    found = [max(sizes) / min(sizes) for sizes in pairs if min(sizes) > 0]
+    found += [_PARTS[(part[1] or part[2]).lower()] for part in _PART_OF.finditer(text)]
+    told = (next(filter(None, one.groups())) for one in _TIMES_LESS.finditer(text))
+    found += [float(times) for times in told]
     widths = widths_of(text)
-    if len(widths) == 2:
-        return max(widths) / min(widths)
-    if len(widths) == 1 and min(widths) < 16:
-        return 16.0 / min(widths)
-    return None
+    if len(widths) > 1:
+        found.append(max(widths) / min(widths))
+    elif not found and widths and min(widths) < 16:
+        found.append(16.0 / min(widths))
+    return max(found, default=None)

@@ -189,6 +189,11 @@ _UNDRAFTED = (
 )
 """Words that rule several tokens a pass out."""
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
+_MANY = (
+    r"\b(?:nodes?|[dh]gx|clusters?|racks?|pods?|multi-?gpu|sharded|tensor[- ]parallel\w*"
+    r"|pipeline[- ]parallel\w*|TP|across (?:all|the|several)|all (?:\w+ )?(?:cards|gpus))\b"
+)
+"""Several devices, of which the text does not say how many."""
 _COMPUTED = r"\d ?/ ?\d.*(?:=|gives)|at most|floor|ceiling|upper bound|very best|cannot exceed"
 """The sentence computes a bound itself."""
 
@@ -231,6 +236,9 @@ def _has_one_reading(said: Said) -> bool:
     if said.has(r"accepted|tokens per pass") and statement.frame.tokens_per_pass is None:
         return False
     if "MOE" in statement.around and statement.frame.active_parameters is None:
+        return False
+    alone = (statement.frame.devices or 1) == 1 and statement.frame.total_bandwidth_gbs is None
+    if alone and said.has(_MANY):
         return False
     column = statement.table[0][statement.table[2]] if statement.table is not None else ""
     if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE) and not (

@@ -173,6 +173,11 @@ _PARALLEL: Final = re.compile(
     r"(?:[2-5]0[5-9]0|7900)",
     re.IGNORECASE,
 )
+_NODES: Final = re.compile(
+    r"\b(\d{1,2}|two|three|four|eight|sixteen) (?:nodes?|servers?|boxes|machines) (?:of|with|[x×]) "
+    r"(\d{1,2}|two|four|eight|sixteen)\b",
+    re.IGNORECASE,
+)
 _COUNTS: Final = {"two": 2, "dual": 2, "both": 2, "pair of": 2, "three": 3, "four": 4, "eight": 8,
                   "sixteen": 16}  # fmt: skip
 
@@ -180,6 +185,10 @@ _COUNTS: Final = {"two": 2, "dual": 2, "both": 2, "pair of": 2, "three": 3, "fou
 def _devices(text: str, counted: int | None) -> int | None:
     """Devices that share the model: of several numbers the largest, which promises the most."""
     found = {counted} if counted is not None else set()
+    nodes = _NODES.search(text)
+    if nodes is not None:
+        one, other = (_COUNTS.get(part.lower()) or int(part) for part in nodes.groups())
+        found.add(one * other)
     for match in _PARALLEL.finditer(text):
         number = next(group for group in match.groups() if group).lower()
         found.add(_COUNTS.get(number) or int(number))

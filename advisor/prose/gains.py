@@ -35,6 +35,7 @@ from advisor.prose.patterns import (
     PARTS,
     PER_TOKEN_COLUMN,
     PERCENT_OF_TIME,
+    PRODUCT,
     RATE_COLUMN,
     SAME_BYTES,
     SAVES,
@@ -287,6 +288,11 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
         factor = NUMBER_WORDS.get(word) or float(word)
         if 1.02 < factor <= LARGEST_FACTOR:
             return Effect(Kind.GAIN, clause.start + fast.start(), clause.start + fast.end(), factor)
+    product = PRODUCT.search(text) if names & {"DECODE", "SINGLE", "RATE", "TIME"} else None
+    if product is not None:
+        times = product["times"].lower()
+        start, end = clause.start + product.start(), clause.start + product.end()
+        return Effect(Kind.GAIN, start, end, NUMBER_WORDS.get(times) or float(times))
     if not names & {"RATE", "TIME", "FASTER", "DECODE"}:
         return None
     match = TIMES.search(text) or FACTOR_OF.search(text)

@@ -156,7 +156,9 @@ LEVERS: Final = MappingProxyType(
             "hqq, bitsandbytes, llm int8, load in 8bit, load in 4bit, 4bit, 8bit, lower "
             "precision, low bit, marlin, bnb, smaller weights, ternary, bitnet, fp8 checkpoint, "
             "int4 weights, int8 weights, gptq model, awq model, int4 model, fp8 model, quantized "
-            "model, quantised model, quantized checkpoint, quantized weights, quantised weights, "
+            "model, fp6, int6, int5, mxfp6, q3 k, q4 k s, q5 k, q5 k s, iq2 xs, iq2 xxs, iq3 xxs, "
+            "iq4 xs, bpw, quip, aqlm, quantised model, "
+            "quantized checkpoint, quantized weights, quantised weights, "
             "low precision weights, narrow weights, narrower weights, 4 bit weights, 8 bit "
             "weights, nf4 weights, q4, q8, q5, q6, w4a16 kernel"
         ),

@@ -19,7 +19,8 @@ _ERRORS: Final = (
 )
 _VIEWS: Final = (
     r"hypothes[ie]s|conjectures?|allegations?|suspicions?|impressions?|no (?:\w+ )?(?:guarantee"
-    r"|evidence|proof|reason|sign|indication|basis|data)|little (?:evidence|reason|sign)|promise"
+    r"|evidence|proof|reason|sign|indication|basis|data)|little (?:evidence|reason|sign)"
+    r"|(?<!we )(?<!to )(?<!will )promise"
     r"|question|doubts?|prediction of others"
 )
 _OF_ERROR: Final = re.compile(

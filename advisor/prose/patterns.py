@@ -219,8 +219,13 @@ NUMBER_WORDS: Final = MappingProxyType(
         "five": 5.0,
         "six": 6.0,
         "eight": 8.0,
+        "nine": 9.0,
         "ten": 10.0,
+        "twelve": 12.0,
+        "fourteen": 14.0,
+        "fifteen": 15.0,
         "sixteen": 16.0,
+        "twenty": 20.0,
     }
 )
 PER_PIECE: Final = re.compile(
@@ -234,6 +239,14 @@ COPULA: Final = re.compile(
     r"|considered|it|them|decode|decoding|generation)\b|['’](?:s|re)\b|=|:)(?:\s+[\w-]+){0,4}\s*$",
     re.IGNORECASE,
 )
+PRODUCT: Final = re.compile(
+    r"\b(?:multipl(?:y|ies|ied|ying)|compounds?|compounding|combines?|stacks?)"
+    r" (?:up )?(?:together )?to (?:about |some |roughly |a factor of )?(?P<times>\d{1,3}(?:\.\d+)?"
+    r"|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|sixteen|twenty)"
+    r"(?: ?[x×]| times)?\b(?! ?(?:%|[kMGT]?B\b|ms|tok|tokens|users|layers|gpus|cards|bits))",
+    re.IGNORECASE,
+)
+"""Gains multiplied with each other: "which multiplies to fourteen"."""
 AS_FAST: Final = re.compile(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
     r"]times)?"
