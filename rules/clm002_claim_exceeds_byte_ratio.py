@@ -214,8 +214,10 @@ def _is_of_quant(said: Said) -> bool:
     statement = said.statement
     if statement.cause in _CAUSES:
         return True
-    if "QUANT" in statement.sentence and statement.reach > 1:
-        return True  # a lever named further away than the format
+    if "QUANT" in statement.sentence and (
+        statement.reach > 1 or (statement.cause == "PEAK" and said.says(_TIMES_LESS.pattern))
+    ):
+        return True  # the format is named nearer, or with what it saves
     return (
         statement.cause in {None, "FLOPS", "CAPACITY", "HARDWARE"}
         and said.has(_NARROWED)

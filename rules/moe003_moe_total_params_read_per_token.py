@@ -238,7 +238,7 @@ def _all_bytes(said: Said) -> float | None:
 def _is_all(told: float, total: float, bits: float | None) -> bool:
     """Whether bytes are those of all parameters, at the stated width or a usual one."""
     for width in (bits,) if bits else _UNSTATED_BITS:
-        low, high = _CLOSE[width >= 8.0] if bits else (0.92, 1.12)
+        low, high = _CLOSE[width >= 8.0] if bits else (0.88, 1.12)
         if low <= told / (total * width / 8.0) <= high:
             return True
     return False
