@@ -225,14 +225,18 @@ def _all_bytes(said: Said) -> float | None:
         return None
     if _HELD.search(text) or re.search(_PART_OF, text):
         return None
-    return next(
-        (
-            told
-            for told in (float(size) * 1e9 for size in _GIGABYTES.findall(text))
-            if _is_all(told, total, statement.frame.weight_bits)
-        ),
-        None,
-    )
+    for size in _GIGABYTES.finditer(text):
+        told = float(size[1]) * 1e9
+        denied = _DENIED.search(text, 0, size.start()) is not None
+        if not denied and _is_all(told, total, statement.frame.weight_bits):
+            return told
+    return None
+
+
+_DENIED = re.compile(
+    r"\b(?:not|rather than|instead of|never|nor|against|than)(?: \w+){0,2} ?$", re.IGNORECASE
+)
+"""What an amount is contrasted with."""
 
 
 def _is_all(told: float, total: float, bits: float | None) -> bool:
