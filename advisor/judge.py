@@ -69,6 +69,14 @@ class JudgedClaim(NamedTuple):
     """Why it was not judged, where it was not."""
 
     @property
+    def figures(self) -> tuple[float, Interval, float]:
+        """Claimed speedup, what is possible, and its ceiling; of a claim that was judged."""
+        assert self.speedup is not None
+        assert self.possible is not None
+        assert self.ceiling is not None
+        return self.speedup, self.possible, self.ceiling
+
+    @property
     def below_floor(self) -> bool:
         """Whether the claimed time per token is faster than the bytes allow."""
         if self.tpot_ms is None or self.floor_tpot_ms is None:

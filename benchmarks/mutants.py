@@ -82,6 +82,23 @@ def mutated(text: str, mutant: Mutant) -> ast.Module:
     return ast.fix_missing_locations(module)
 
 
+def users(text: str, line: int) -> frozenset[int]:
+    """The lines of a module that use a name which is given at `line` of its top level."""
+    tree = ast.parse(text)
+    given = {
+        target.id
+        for statement in tree.body
+        if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+        for target in ast.walk(statement)
+        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+    }
+    return frozenset(
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in given
+    )
+
+
 class _Replacement(ast.NodeTransformer):
     def __init__(self, target: ast.AST, changed: ast.AST) -> None:
         self.target, self.changed = target, changed

@@ -37,7 +37,7 @@ import coverage
 import pytest
 import yaml
 
-from benchmarks.mutants import Mutant, mutants, mutated
+from benchmarks.mutants import Mutant, mutants, mutated, users
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "mutation.md"
@@ -72,14 +72,20 @@ class Reach(NamedTuple):
     seconds: Mapping[str, float]
 
     def order(self, mutant: Mutant) -> list[str]:
-        """The tests that run a mutant's line, fast ones first.
+        """The tests that run a mutant's line: first those that name its rule, then the fast ones.
 
-        What runs at import (a constant, a compiled form) belongs to no test: then those that run
-        anything of its module.
+        What runs at import (a constant, a compiled form) belongs to no test: then those that run a
+        line with its name, and where there is none those that run anything of its module.
         """
         near = self.by_line.get((mutant.path, mutant.line), frozenset())
+        if not near:
+            lines = users((ROOT / mutant.path).read_text(), mutant.line)
+            near = frozenset().union(
+                *(self.by_line.get((mutant.path, line), frozenset()) for line in lines)
+            )
         tests = near or self.by_module.get(mutant.path, frozenset())
-        return sorted(tests, key=lambda test: (self.seconds[test], test))
+        code = Path(mutant.path).name.partition("_")[0].upper()
+        return sorted(tests, key=lambda test: (code not in test, self.seconds[test], test))
 
 
 class Result(NamedTuple):

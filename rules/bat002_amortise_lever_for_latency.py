@@ -131,9 +131,9 @@ def check(audit: Audit) -> Iterator[Finding]:
 def _claims_latency(lever: LeverAudit) -> bool:
     """Whether one stream is claimed to get faster than it does."""
     judged = lever.claim
-    if judged is None or judged.metric != "tpot" or judged.speedup is None:
+    if judged is None or judged.metric != "tpot":
         return False
-    return judged.speedup > GRACE * max(1.0, lever.tpot.interval.mid)
+    return judged.figures[0] > GRACE * max(1.0, lever.tpot.interval.mid)
 
 
 def _throughput(lever: LeverAudit) -> str:
@@ -325,7 +325,7 @@ def _is_shared_rate(said: Said) -> bool:
         return False
     if step is not None:
         return statement.tpot_ms < 0.8 * float(step[1])
-    told_before = statement.context_text.rpartition(statement.text)[0]
+    told_before = statement.context_text[: statement.context_text.rfind(statement.text)]
     same = not _ONE_STREAM.search(told_before) and any(
         abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before
     )

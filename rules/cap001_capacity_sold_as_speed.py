@@ -180,9 +180,7 @@ def _judge(said: Said) -> Wrong | None:
         if not about_speed or not decode or said.has(r"fit|users|context"):
             return None
     elif (
-        statement.kind is not Kind.GAIN
-        or "CAPACITY" not in statement.sentence
-        or statement.cause not in {"CAPACITY", "TP", "BATCH", "HARDWARE"}
+        statement.cause not in {"CAPACITY", "TP", "BATCH", "HARDWARE"}
         or not (said.says(_MORE) or _is_paged(said))
         or said.says(
             r"(?:memory|hbm|bandwidth|clock|ram|kernel|gpu|cores?) (?:is|are|runs?|gets?) (?:\w+ "

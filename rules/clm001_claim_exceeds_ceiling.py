@@ -112,10 +112,9 @@ def check(audit: Audit) -> Iterator[Finding]:
         judged = claim.judged
         if judged.verdict is not ClaimVerdict.IMPOSSIBLE or judged.below_floor:
             continue
-        if judged.speedup is None or judged.ceiling is None or judged.possible is None:
+        if not _is_about_tokens(claim):
             continue
-        if judged.speedup <= GRACE * judged.ceiling or not _is_about_tokens(claim):
-            continue
+        speedup, possible, ceiling = judged.figures
         lever = claim.lever
         if lever is not None and hangs_on_other_requests(audit, lever):
             continue
@@ -123,13 +122,10 @@ def check(audit: Audit) -> Iterator[Finding]:
         yield RULE.on_claim(
             audit,
             claim,
-            f"{factor(judged.speedup)} is claimed, but {_reason(claim, judged.ceiling)}"
-            f"{_expected(judged.possible)}",
+            f"{factor(speedup)} is claimed, but {_reason(claim, ceiling)}{_expected(possible)}",
             why="what a lever does not touch stays as it is",
-            instead=f"claim {factors(judged.possible)}, or name what else changes",
-            facts=(
-                lever_facts(lever) if lever is not None else claim_facts(judged, judged.possible)
-            ),
+            instead=f"claim {factors(possible)}, or name what else changes",
+            facts=lever_facts(lever) if lever is not None else claim_facts(judged, possible),
             numbers=claim_numbers(audit, claim),
             confidence=None if _is_sure(audit, claim) else Confidence.MEDIUM,
             error_class=known or RULE.error_class,

@@ -103,24 +103,22 @@ def check(audit: Audit) -> Iterator[Finding]:
         lever, judged = claim.lever, claim.judged
         if lever is None or not _is_byte_lever(lever) or judged.metric != "tpot":
             continue
-        if judged.speedup is None or judged.claim is None or judged.possible is None:
-            continue
+        speedup, possible, _ = judged.figures
         if judged.tpot_ms is not None and audit.context.measured_tpot_ms is None:
             continue  # a rate against a baseline that nobody measured is no factor
         limit = _KERNEL_SPREAD * lever.byte_ratio
-        fraction = judged.claim.conditions.bandwidth_fraction
-        if fraction is not None:
-            limit = max(limit, GRACE * judged.possible.high)
-        if judged.speedup <= limit:
+        if judged.claim is not None and judged.claim.conditions.bandwidth_fraction is not None:
+            limit = max(limit, GRACE * possible.high)
+        if speedup <= limit:
             continue
         before, after = lever.before.estimate.bytes.total, lever.after.estimate.bytes.total
         yield RULE.on_claim(
             audit,
             claim,
             f"bytes fall {factor(lever.byte_ratio)}, {size(before)} to {size(after)} a step;"
-            f" {factor(judged.speedup)} needs something else to change: name it",
+            f" {factor(speedup)} needs something else to change: name it",
             why="a memory-bound step gets faster by the bytes it no longer reads",
-            instead=f"claim {factors(judged.possible)}, or compare kernels within one engine",
+            instead=f"claim {factors(possible)}, or compare kernels within one engine",
             facts=lever_facts(lever),
             numbers={**claim_numbers(audit, claim), "byte_ratio": lever.byte_ratio},
             confidence=Confidence.MEDIUM if rests_on_guesses(audit, claim) else None,

@@ -79,13 +79,14 @@ def check(audit: Audit) -> Iterator[Finding]:
     """Claims that repeat the ratio of the bits."""
     for claim in claims_of(audit):
         lever, judged = claim.lever, claim.judged
-        if lever is None or judged.metric != "tpot" or judged.possible is None:
+        if lever is None or judged.metric != "tpot":
             continue
+        speedup, possible, _ = judged.figures
         before, after = _bits(lever.before), lever.after.deployment.weights
-        if after is None or judged.speedup is None or after.element_bits >= before:
+        if after is None or after.element_bits >= before:
             continue
         nominal = before / after.element_bits
-        if abs(judged.speedup / nominal - 1.0) > _NEAR or judged.tpot_ms is not None:
+        if abs(speedup / nominal - 1.0) > _NEAR or judged.tpot_ms is not None:
             continue
         if lever.tpot.interval.mid >= _MOST_MEASURED * nominal:
             continue
@@ -94,9 +95,9 @@ def check(audit: Audit) -> Iterator[Finding]:
             claim,
             f"{factor(nominal)} is the ratio of the bits; stored are {digits(after.bits)} bits a"
             f" weight, all bytes fall {factor(lever.byte_ratio)} and expected are"
-            f" {factors(judged.possible)}",
+            f" {factors(possible)}",
             why="scales, the output head, the cache and the fixed time do not shrink with the bits",
-            instead=f"claim {factors(judged.possible)}",
+            instead=f"claim {factors(possible)}",
             facts=lever_facts(lever),
             numbers={**claim_numbers(audit, claim), "bits_ratio": nominal},
             confidence=Confidence.MEDIUM if rests_on_guesses(audit, claim) else None,

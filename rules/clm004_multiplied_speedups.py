@@ -81,9 +81,9 @@ def check(audit: Audit) -> Iterator[Finding]:
     joint = audit.speedup
     for claim in claims_of(audit):
         judged = claim.judged
-        if claim.lever is not None or judged.metric != "tpot" or judged.speedup is None:
+        if claim.lever is not None or judged.metric != "tpot":
             continue
-        if judged.speedup < _SHARE_OF_PRODUCT * product or joint.mid >= _JOINT * product:
+        if judged.figures[0] < _SHARE_OF_PRODUCT * product or joint.mid >= _JOINT * product:
             continue
         told = " x ".join(f"{one:.2f}" for one in singles)
         yield RULE.on_claim(

@@ -72,20 +72,21 @@ def check(audit: Audit) -> Iterator[Finding]:
     """Savings of a resource told as savings of time."""
     for claim in claims_of(audit):
         judged = claim.judged
-        if judged.metric != "tpot" or judged.speedup is None or judged.possible is None:
+        if judged.metric != "tpot":
             continue
-        proxy = next((one for one in claims_in(judged) if _is_echoed(one, judged.speedup)), None)
-        if proxy is None or proxy.change is None or judged.speedup <= GRACE * judged.possible.high:
+        speedup, possible, _ = judged.figures
+        proxy = next((one for one in claims_in(judged) if _is_echoed(one, speedup)), None)
+        if proxy is None or proxy.change is None or speedup <= GRACE * possible.high:
             continue
         yield RULE.on_claim(
             audit,
             claim,
             f"{proxy.metric.value} fall by {percent(1.0 - proxy.change)}, which is no time: the"
-            f" bytes and the fixed time of the step allow {factors(judged.possible)}, not"
-            f" {factor(judged.speedup)}",
+            f" bytes and the fixed time of the step allow {factors(possible)}, not"
+            f" {factor(speedup)}",
             why="parameters, FLOPs and memory are not time",
-            instead=f"claim {factors(judged.possible)}, or measure the time per token",
-            facts=claim_facts(judged, judged.possible),
+            instead=f"claim {factors(possible)}, or measure the time per token",
+            facts=claim_facts(judged, possible),
             numbers={**claim_numbers(audit, claim), "resource_left": proxy.change},
             confidence=Confidence.MEDIUM if rests_on_guesses(audit, claim) else None,
         )

@@ -135,8 +135,9 @@ def _claims(audit: Audit) -> Iterator[Finding]:
     for claim in claims_of(audit):
         judged, step = claim.judged, step_of_claim(audit, claim)
         read = step.estimate.bytes
-        if not judged.below_floor or judged.tpot_ms is None or judged.metric != "tpot":
+        if not judged.below_floor or judged.metric != "tpot":
             continue
+        assert judged.tpot_ms is not None
         alone = without_cache_bytes_ms(step)
         if read.kv_read < _FELT * read.memory or judged.tpot_ms * GRACE < alone:
             continue

@@ -106,8 +106,8 @@ _TP_MS = re.compile(
 )
 """A degree and its figure in a chain: "TP4 23.5, TP8 11.75"."""
 _MODEST = (
-    r"bit more than|more than half|over half|short of|almost|nearly|close to|up to|at best|at most"
-    r"|less than|not \d|floor|ideal|theor|bound\b|bytes|\blimit|ceiling"
+    r"bit more than|more than half|over half|short of|almost|\bnearly|close to|up to|at best"
+    r"|at most|less than|not \d|floor|ideal|theor|bound\b|bytes|\blimit|ceiling"
     r"|\broof|maxim|cannot exceed|no more"
 )
 _EACH = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms) (?:each|apiece|per (?:all-?reduce|reduce|call))")

@@ -183,8 +183,10 @@ def _judge(said: Said) -> Wrong | None:
     sure = decode_gain(said)
     if _same_rate(said):
         sure, wrong = confidence_of(statement), True
-    elif sure is None or said.has(_OTHERWISE):
+    elif said.has(_OTHERWISE):
         return None
+    elif sure is None:
+        return _short_attention(said)
     elif statement.cause == "PREFIX":
         about_tokens = not statement.clause.isdisjoint({"DECODE", "RATE", "TOKENS"})
         wrong = "PREFILL" not in statement.clause and statement.reach <= 2 and about_tokens

@@ -98,6 +98,7 @@ def test_prefill_is_judged_in_a_step_of_prefill_only() -> None:
         # A rate below the floor of one sequence may be that of all.
         ("800 tokens/s", "batch: 8, context: 2k", "throughput", 1e3 * 8 / 800),
         ("100 tokens/s", "batch: 8, context: 2k", "tpot", 1e3 / 100),
+        ("100 tokens/s", "batch: 1, context: 2k", "tpot", 1e3 / 100),
         ("800 tokens/s", "batch: 1, context: 2k", "tpot", 1e3 / 800),
         ("800 tokens/s per user", "batch: 8, context: 2k", "tpot", 1e3 / 800),
     ],
@@ -108,6 +109,11 @@ def test_absolute_figures(claim: str, work: str, metric: str, tpot_ms: float) ->
     assert judged.tpot_ms == pytest.approx(tpot_ms)
     before = audited(work=work).baseline.estimate
     assert judged.speedup == pytest.approx(before.tpot_ms.mid / tpot_ms)
+
+
+def test_a_rate_of_a_lever_on_throughput_is_of_all_where_there_are_several() -> None:
+    several = claimed("400 tokens/s", "kind: data_parallel, size: 2", work="batch: 8, context: 2k")
+    assert several.metric == "throughput"
 
 
 def test_an_absolute_rate_of_a_larger_batch_gains_by_the_batch() -> None:
@@ -294,6 +300,16 @@ def test_scores_are_percent_of_the_step() -> None:
     assert found.score == pytest.approx(100 * (1 - ratio))
     assert 25 < found.score < 46  # 15.28 -> 8.31 GB is 46% less, the fixed time stays
     assert audited("kind: elementwise, name: GELU to ReLU").levers[0].score == 0.0
+
+
+def test_the_speedup_of_a_lever_is_in_its_own_metric() -> None:
+    prompt = audited("kind: prefix_cache").levers[0]
+    assert (prompt.speedup.metric, prompt.speedup.ceiling) == ("ttft", 1.0)
+    assert prompt.speedup.interval == (1.0, 1.0, 1.0)
+    attention = audited("kind: attention_kernel, name: FlashAttention-3", "batch: 1, context: 64k")
+    assert attention.levers[0].speedup is attention.levers[0].tpot
+    weights = audited("kind: quantize, weights: fp8").levers[0]
+    assert weights.speedup is weights.tpot
 
 
 def test_throughput_grows_by_the_batch() -> None:

@@ -71,7 +71,8 @@ def test_bandwidth_of_all_devices(frame: Frame, bandwidth: float | None) -> None
             {"weight_bytes": 43e9, "parameters": 120e9, "active_parameters": 5e9},
             43e9 * 5 / 120, 0.0,
         ),
-        # Under seven tenths of it, it is what is read.
+        # Up to seven tenths of it, it is what is read.
+        ({"weight_bytes": 42e9, "parameters": 120e9, "active_parameters": 5e9}, 42e9, 0.0),
         ({"weight_bytes": 41e9, "parameters": 120e9, "active_parameters": 5e9}, 41e9, 0.0),
         (
             {"weight_bytes": 80e9, "parameters": 120e9, "active_parameters": 5e9,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from advisor.audit import audit
-from advisor.finding import Confidence, Finding, Severity
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.readers import read
 from advisor.rulebook import rule_codes, run
 from advisor.source import Source
@@ -335,6 +335,27 @@ CASES = (
     Case("MEA005", ("decode is compute-bound",),
          ("decode is memory-bound", "decode is not compute-bound"),
          extra='diagnosis: "GPU utilization is 99%, so {}"\n'),
+    # Of 405e6 parameters 51.5e6 are a table of which a token reads one row: 14% is no rounding.
+    Case("TXT002", ("0.81",), ("0.71", "0.76"), "", {"stored_bytes": 405.3e6 * 2}, severity=WARNING,
+         model="pythia-410m", extra="diagnosis: a forward pass reads {} GB per token\n"),
+    Case("TXT002", ("0.9 TB/s", "900 GB/s"), ("0.45 TB/s", "0.9 GB/s"), "", {"stated_gbs": 900},
+         says="one way is 450 GB/s", extra="diagnosis: NVLink moves {} in each direction\n"),
+    Case("TXT002", ("H100 SXM",), ("L40S", "RTX 4090"), hardware="{}",
+         extra="diagnosis: NVLink moves 900 GB/s in each direction\n"),
+    Case("TXT002", ("batch: 1", "context: 1k"), ("batch: 2",), work="{}",
+         extra="diagnosis: a forward pass reads 16 GB per token\n"),
+    Case("SPC004", ("80%", "90%"), ("95%",), model="Qwen3-30B-A3B",  # 3.46x of 3.69, 4.69, 5.30
+         lever="kind: speculate, method: EAGLE, draft_tokens: 5, acceptance: {}, claim: 3x"),
+    Case("PAR002", ("8 x L40S", "8 x RTX 4090"), ("8 x A100 80GB SXM",),
+         "kind: tensor_parallel, size: 4, claim: 9x", hardware="{}",
+         extra="weights: int4-g128\n"),
+    Case("PAR002", ("8B",), ("70B",), "kind: tensor_parallel, size: 4, claim: 9x",
+         model="Llama-3.1-{}", hardware="8 x RTX 4090", extra="weights: int4-g128\n"),
+    # Bitmaps hold 0.5 + 1 / 16 of 13.96 GB; beside them 1.05 GB of head and 0.27 GB of cache.
+    Case("PRE001", ("50%",), lever="kind: prune, sparsity: {}, claim: 1.5x", confidence=HIGH,
+         says="dense 100% of the bytes, 1.00x; bitmap 60% of the bytes"),
+    Case("CLM006", ("231",), says="needs 3,529 GB/s; H100 SXM has 3,350",
+         extra="claim: {} tokens/s for one user\n"),
 )  # fmt: skip
 
 
@@ -358,6 +379,22 @@ def test_both_sides_of_a_limit(case: Case) -> None:
 )
 def test_a_factor_over_nothing_is_told_from_a_figure(claim: str, rules: list[str]) -> None:
     assert [one.rule for one in found("MEA001", f"rooflint: 1\nclaim: {claim}\n")] == rules
+
+
+@pytest.mark.parametrize(
+    ("lever", "error_class"),
+    [
+        ("kind: matmul_kernel, name: new GEMM", ErrorClass.FASTER_MATMUL),
+        ("kind: quantize, weights: fp8, activations: fp8", ErrorClass.DECODE_CALLED_COMPUTE_BOUND),
+    ],
+)
+def test_arithmetic_beside_a_large_cache(lever: str, error_class: ErrorClass) -> None:
+    case = Case(
+        "BAT003", (), lever=f"{lever}, claim: 2x throughput", hardware="8 x H100 SXM",
+        work="batch: 512, context: 8k",
+    )  # fmt: skip
+    [one] = found("BAT003", case.text(""))
+    assert one.error_class is error_class
 
 
 def test_acceptance_is_told_at_60_and_at_80_percent() -> None:
@@ -386,3 +423,27 @@ def test_a_product_is_held_against_what_the_levers_bring_jointly(
     product = audited.speedup.mid / of_product
     text = head + lines.format(product / 1.1) + f"claim: {product:.4f}x tokens/s\n"
     assert bool(found("CLM004", text)) is flagged
+
+
+def test_nothing_is_left_of_nothing() -> None:
+    claim = '"100% fewer parameters, 2x tokens/s"'
+    case = Case("CLM005", (), lever=f"kind: quantize, weights: fp8, claim: {claim}")
+    assert found("CLM005", case.text("")) == []
+
+
+def test_what_does_not_fit_and_what_was_not_measured_are_two_findings() -> None:
+    case = Case("", (), work="batch: 256, context: 32k", extra="measured: {tpot: 1 ms}\n")
+    [proposal] = read(Source("p.yaml", case.text(""))).proposals
+    audited, _ = audit(proposal)
+    assert audited is not None
+    assert {one.rule for one in run(audited, strict=True)} == {"BAT004", "MEA004"}
+
+
+def test_one_name_of_several_parts_is_told_of_each_lever_on_which_it_bears() -> None:
+    levers = (
+        "levers:\n  - {kind: cuda_graphs}\n"
+        "  - {kind: quantize, lm_head: int8, claim: 120 tokens/s}\n"
+    )
+    [one] = found("HW004", Case("HW004", (), hardware="A100", extra=levers).text(""))
+    assert one.subject is not None
+    assert one.subject.number == 1

@@ -1,0 +1,289 @@
+"""As test_slots, for judges that compute: bytes, rates, experts, contexts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from advisor.prose.frame import Frame
+from advisor.prose.model import Kind, Phase, Status
+from tests.rules.slots import (
+    AGGREGATE,
+    DENIED,
+    FAR,
+    HEDGED,
+    HIGH,
+    MEDIUM,
+    PREFILL,
+    UNKNOWN,
+    Change,
+    confidence,
+)  # fmt: skip
+
+LONG = Frame(context=16_000)
+
+CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
+    "KV002 ignored": (
+        {"kind": Kind.KV_IGNORED, "sentence": {"KV"}, "frame": LONG},
+        [
+            (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), (UNKNOWN, HIGH),
+            ({"frame": Frame(context=15_999)}, None), ({"frame": Frame()}, None),
+            ({"frame": Frame(), "sentence": {"LONG"}}, HIGH), ({"sentence": {"SHORT"}}, None),
+            ({"sentence": set()}, None), ({"sentence": set(), "words": "the context"}, HIGH),
+            ({"words": "in Mamba"}, None), ({"kind": Kind.GAIN}, None),
+            ({"frame": Frame(), "words": "64K tokens"}, HIGH),
+            ({"frame": Frame(), "words": "64,000 tokens"}, HIGH),
+            ({"frame": Frame(), "words": "8K tokens"}, None),
+        ],
+    ),
+    "KV002 loss": (
+        {"kind": Kind.LOSS, **DENIED, "frame": LONG, "words": "the context does not slow it"},
+        [
+            ({"status": Status.ASSERTED}, None), ({"kind": Kind.GAIN}, None), (UNKNOWN, None),
+            ({"frame": Frame(context=15_999)}, None), ({"words": "the context? no"}, None),
+            ({"words": "it does not slow"}, None),
+        ],
+    ),
+    "KV002 same": (
+        {
+            "kind": Kind.KV_IGNORED, **DENIED, "clause": {"RATE"}, "frame": LONG,
+            "words": "at this context it has the same rate",
+        },
+        [
+            ({"status": Status.HEDGED, "clause": {"RATE"}}, MEDIUM), ({"clause": set()}, None),
+            ({"clause": {"LONG"}}, HIGH), ({"sentence": {"GQA"}}, None),
+            ({"words": "it has the same rate"}, None), ({"words": "at this context"}, None),
+            ({"frame": Frame(context=15_999)}, None), ({"kind": Kind.FIGURE}, None),
+        ],
+    ),
+    # 8 GB over 3,350 GB/s are 2.39 ms; up to a quarter more leaves no room for a cache.
+    "KV002 rate": (
+        {
+            "kind": Kind.FIGURE, "tpot_ms": 2.9,
+            "frame": Frame(weight_bytes=8e9, bandwidth_gbs=3350.0, context=32_000),
+        },
+        [
+            ({"tpot_ms": 3.0}, None), ({"tpot_ms": None}, None), (UNKNOWN, None), (HEDGED, MEDIUM),
+            ({"nearby": {"SPEC"}}, None), ({"kind": Kind.GAIN}, None),
+            ({"frame": Frame(weight_bytes=8e9, bandwidth_gbs=3350.0, context=31_999)}, None),
+            ({"frame": Frame(context=32_000)}, None),
+            (
+                {
+                    "frame": Frame(
+                        weight_bytes=8e9, bandwidth_gbs=3350.0, context=32_000, kv_bytes=1e9
+                    )
+                },
+                None,
+            ),
+        ],
+    ),
+    "KV002 batch": (
+        {
+            "kind": Kind.AMOUNT, "frame": Frame(context=32_000),
+            "words": "100 KB per token for 16 sessions: 3.2 GB",
+        },
+        [
+            ({"words": "100 KB per token for 16 sessions: 3.5 GB"}, HIGH),
+            ({"words": "100 KB per token for 16 sessions: 3.6 GB"}, None),
+            ({"words": "100 KB per token for 16 sessions: 51.2 GB"}, None),
+            ({"words": "100 KB per token for 1 sessions: 3.2 GB"}, None),
+            ({"words": "100 KB per token at batch 2: 3.2 GB"}, HIGH),
+            ({"words": "16 sessions: 3.2 GB"}, None), ({"words": "100 KB per token: 3.2 GB"}, None),
+            ({"frame": Frame()}, None), (HEDGED, MEDIUM), ({"kind": Kind.SAVING}, None),
+        ],
+    ),
+    "MOE002": (
+        {
+            "kind": Kind.FITS, "frame": Frame(parameters=120e9, active_parameters=5e9),
+            "words": "16 GB are enough for the active ones",
+        },
+        [
+            (HEDGED, MEDIUM), (DENIED, None), ({"kind": Kind.AMOUNT}, None),
+            ({"frame": Frame(parameters=120e9)}, HIGH), ({"frame": Frame()}, None),
+            ({"frame": Frame(parameters=120e9), "words": "16 GB are enough"}, None),
+            ({"words": "47.9 GB for the active ones"}, HIGH),
+            ({"words": "48 GB for the active ones"}, None),
+            ({"words": "16 GB and 60 GB for the active ones"}, None),
+            ({"words": "enough for the active ones"}, None),
+            ({"words": "16 GB for the active ones, with offload"}, None),
+        ],
+    ),
+    "MOE003 reads": (
+        {"kind": Kind.READS, "nearby": {"MOE"}, "words": "a token goes through all experts"},
+        [
+            (DENIED, None), (PREFILL, None), ({"nearby": set()}, None),
+            ({"nearby": set(), "frame": Frame(active_parameters=3e9)}, HIGH),
+            ({"frame": Frame(batch=2)}, None), ({"frame": Frame(batch=1)}, HIGH),
+            ({"words": "64 tokens go through all experts"}, None),
+            ({"sentence": {"AGGREGATE"}}, None), ({"kind": Kind.GAIN}, None),
+            ({"words": "a token goes through only all experts"}, None),
+            ({"words": "a token goes through 2 of 8 experts"}, None),
+            ({"words": "a token reads the whole model"}, HIGH),
+            ({"words": "a token reads the model"}, None),
+            ({"words": "a token of the 30B reads 49 GB"}, HIGH),
+            ({"words": "a token of the 30B reads 47 GB"}, None),
+        ],
+    ),
+    "PAR001": (
+        {"nearby": {"TP"}, "clause": {"RATE"}, "speedup": 4.0, "words": "on 4 GPUs"},
+        [
+            (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), (AGGREGATE, None), (FAR, None),
+            (UNKNOWN, HIGH), ({"kind": Kind.FIGURE}, HIGH), ({"kind": Kind.LOSS}, None),
+            ({"nearby": set()}, HIGH), ({"speedup": 3.8}, HIGH), ({"speedup": 3.7}, None),
+            ({"speedup": None}, None), ({"clause": set()}, None),
+            ({"clause": set(), "kind": Kind.FIGURE}, HIGH),
+            ({"words": "on 4 GPUs, it did not fit"}, None), ({"words": "almost, on 4 GPUs"}, None),
+            ({"words": "by layers"}, None),
+            ({"words": "by layers", "frame": Frame(devices=4)}, HIGH),
+            ({"words": "by layers", "frame": Frame(devices=4), "nearby": set()}, None),
+            ({"words": "by layers", "frame": Frame(devices=1)}, None),
+            ({"words": "TP=4"}, HIGH),
+            ({"words": "with another GPU", "speedup": 1.9}, HIGH),
+            ({"words": "with another GPU", "speedup": 1.89}, None),
+            ({"words": "from 2 to 8 GPUs"}, HIGH), ({"words": "from 1 to 8 GPUs"}, None),
+            ({"words": "GPUs from 2 to 8"}, HIGH), ({"words": "4 of them"}, HIGH),
+            ({"words": "it scales linearly", "speedup": None}, HIGH),
+            ({"words": "it scales linearly", "speedup": None, "nearby": set()}, None),
+            (
+                {
+                    "speedup": None, "tpot_ms": 10.0,
+                    "earlier": ((Phase.DECODE, None, 20.0), (Phase.DECODE, None, 40.0)),
+                },
+                HIGH,
+            ),
+            (
+                {
+                    "speedup": None, "tpot_ms": 10.0,
+                    "earlier": ((Phase.DECODE, None, 40.0), (Phase.DECODE, None, 20.0)),
+                },
+                None,
+            ),
+        ],
+    ),
+    "PAR001 sum": (
+        {
+            "kind": Kind.AMOUNT, "words": "64 all-reduces at 20 us each add up to 0.32 ms",
+        },
+        [
+            (HEDGED, MEDIUM), (DENIED, None), ({"kind": Kind.FIGURE}, None),
+            ({"words": "64 all-reduces at 20 us each add up to 1.28 ms"}, None),
+            ({"words": "64 all-reduces at 20 us each add up to 1.59 ms"}, None),
+            ({"words": "64 all-reduces at 20 us each add up to 1.61 ms"}, HIGH),
+            ({"words": "64 all-reduces at 20 us each add up to 1.03 ms"}, None),
+            ({"words": "64 all-reduces at 20 us each add up to 1.02 ms"}, HIGH),
+            ({"words": "64 calls at 20 us each add up to 0.32 ms"}, None),
+            ({"words": "all-reduces at 20 us each add up to 0.32 ms"}, None),
+            ({"words": "64 all-reduces add up to 0.32 ms"}, None),
+            ({"words": "64 all-reduces at 20 us each"}, None),
+        ],
+    ),
+    "BAT002 step": (
+        {
+            "kind": Kind.FIGURE, "tpot_ms": 2.0, "clause": {"SINGLE"}, "frame": Frame(batch=16),
+            "words": "a step takes 20 ms, each 2",
+        },
+        [
+            (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None),
+            ({"tpot_ms": None}, None), ({"tpot_ms": 15.9}, HIGH), ({"tpot_ms": 16.1}, None),
+            ({"frame": Frame(batch=1)}, None), ({"frame": Frame()}, None),
+            ({"frame": Frame(), "nearby": {"BATCH"}}, HIGH),
+            ({"frame": Frame(), "nearby": {"AGGREGATE"}}, HIGH),
+            ({"frame": Frame(), "words": "a step of 8 users takes 20 ms, each 2"}, HIGH),
+            ({"kind": Kind.SAVING}, None), ({"words": "a smaller batch: a step takes 20 ms"}, None),
+        ],
+    ),
+    "BAT002 same": (
+        {
+            "kind": Kind.FIGURE, "tpot_ms": 2.0, "clause": {"SINGLE"}, "frame": Frame(batch=16),
+            "earlier": ((Phase.DECODE, None, 2.0),),
+        },
+        [
+            ({"tpot_ms": 2.1}, HIGH), ({"tpot_ms": 2.15}, None), ({"tpot_ms": 1.9}, HIGH),
+            ({"tpot_ms": 1.85}, None), ({"earlier": ()}, None),
+            ({"earlier": ((Phase.DECODE, 2.0, None),)}, None),
+        ],
+    ),
+    "BAT002 divided": (
+        {
+            "kind": Kind.FIGURE, "tpot_ms": 2.0, "clause": {"SINGLE"}, "nearby": {"BATCH"},
+            "earlier": ((Phase.DECODE, None, 20.0),), "words": "sharing the pass, each of them",
+        },
+        [
+            ({"tpot_ms": 15.9}, HIGH),
+            ({"tpot_ms": 16.1}, None), ({"words": "sharing the pass"}, None),
+            ({"earlier": ()}, None),
+        ],
+    ),
+    "BAT002 words": (
+        {
+            "kind": Kind.FIGURE, "tpot_ms": 10.0, "clause": {"SINGLE"},
+            "words": "1,600 tok/s in total for 32 users",
+        },
+        [
+            (HEDGED, MEDIUM), (AGGREGATE, None), ({"clause": set()}, None),
+            ({"tpot_ms": 17.3}, HIGH), ({"tpot_ms": 17.5}, None), ({"tpot_ms": None}, None),
+            ({"words": "1,600 tok/s in total"}, None), ({"words": "32 users"}, None),
+            ({"words": "1,600 tok/s in total for 1 users"}, None),
+            ({"words": "in total 1,600 tok/s at batch 32"}, HIGH),
+        ],
+    ),
+    "TXT002 all": (
+        {"kind": Kind.OVER_ALL, "speedup": 1.2},
+        [(HEDGED, MEDIUM), (DENIED, None), ({"speedup": 1.0}, None), ({"speedup": None}, None)],
+    ),
+    "TXT002 square": (
+        {"kind": Kind.KV_SQUARE, "words": "the cache"},
+        [(HEDGED, MEDIUM), (DENIED, None), ({"words": "the attention cost"}, None)],
+    ),
+    "TXT002 bits": (
+        {"kind": Kind.AMOUNT, "words": "20 GB over 400 Gb/s take 50 ms"},
+        [
+            (HEDGED, MEDIUM), ({"kind": Kind.FIGURE}, None),
+            ({"words": "20 GB over 400 Gb/s take 0.05 s"}, HIGH),
+            ({"words": "20 GB over 400 Gb/s take 400 ms"}, None),
+            ({"words": "20 GB over 400 Gb/s take 55.9 ms"}, HIGH),
+            ({"words": "20 GB over 400 Gb/s take 56.1 ms"}, None),
+            ({"words": "20 GB take 50 ms"}, None), ({"words": "10 GB or 20 GB over 400 Gb/s take"
+             " 50 ms"}, HIGH),
+        ],
+    ),
+    "TXT002 equation": (
+        {"kind": Kind.AMOUNT, "words": "20 GB / 2 TB/s = 20 ms"},
+        [
+            ({"kind": Kind.FIGURE}, HIGH), ({"kind": Kind.GAIN}, None),
+            ({"words": "20 GB / 2 TB/s = 10 ms"}, None), (DENIED, None),
+        ],
+    ),
+    "TXT002 size": (
+        {"kind": Kind.AMOUNT, "words": "a 7B in int8 takes 14 GB"},
+        [
+            ({"words": "a 7B in int8 takes 10.1 GB"}, None), ({"words": "a 7B in int8 takes"
+             " 10.2 GB"}, HIGH), ({"words": "a 7B in int8 takes 5.7 GB"}, None),
+            ({"words": "a 7B in int8 takes 5.5 GB"}, HIGH), ({"kind": Kind.FIGURE}, None),
+            ({"words": "a 7B in int8 takes 14 GB per GPU"}, None),
+        ],
+    ),
+    "TXT002 rate": (
+        {"kind": Kind.FIGURE, "words": "20 ms per token, i.e. 60 tok/s"},
+        [
+            ({"words": "20 ms per token, i.e. 50 tok/s"}, None), ({"kind": Kind.GAIN}, None),
+            ({"words": "20 ms per token, i.e. 44.6 tok/s"}, HIGH),
+            ({"words": "20 ms per token, i.e. 44.7 tok/s"}, None),
+            ({"words": "20 ms per token, i.e. 56.8 tok/s"}, None),
+            ({"words": "20 ms per token, i.e. 56.9 tok/s"}, HIGH),
+            ({"words": "20 ms per token, i.e. 60 tok/s at this batch"}, None),
+            ({"words": "20 ms per token, i.e. 0 tok/s"}, None),
+            ({"words": "0 ms per token, i.e. 60 tok/s"}, None),
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_each_slot_does(name: str) -> None:
+    rule = name.split(maxsplit=1)[0]
+    base, changes = CASES[name]
+    assert confidence(rule, base) is HIGH
+    found = [(changed, confidence(rule, {**base, **changed})) for changed, _ in changes]
+    assert found == changes
