@@ -225,9 +225,9 @@ def _all_bytes(said: Said) -> float | None:
         return None
     if _HELD.search(text) or re.search(_PART_OF, text):
         return None
-    for size in _GIGABYTES.finditer(text):
-        told = float(size[1]) * 1e9
-        denied = _DENIED.search(text, 0, size.start()) is not None
+    for amount in _GIGABYTES.finditer(text):
+        told = float(amount[1]) * 1e9
+        denied = _DENIED.search(text, 0, amount.start()) is not None
         if not denied and _is_all(told, total, statement.frame.weight_bits):
             return told
     return None
