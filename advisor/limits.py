@@ -202,9 +202,11 @@ _FORMS: Final = (
             "hold",
             "decide",
             "throttle",
+            "set",
+            "drive",
         ),
         rf"{_ANY} {_FEW[3]}(?:dominates?|dictates?|limits?|governs?|determines?|gates?|decides?"
-        r"|throttles?|sets? the pace|holds? \w+ (?:back|up))\b",
+        r"|throttles?|sets?|drives?|holds? \w+ (?:back|up))\b",
     ),
     # on the compute side of the roofline, hits the compute ceiling
     _Form(

@@ -167,8 +167,15 @@ def is_excused(said: Said) -> bool:
         return True
     if _COMPUTE_BOUND.search(text) is None:
         return False
-    rows = [int(next(filter(None, match.groups()))) for match in _MANY.finditer(text)]
-    return max(rows, default=0) >= LARGE_BATCH
+    return many_rows(said) >= LARGE_BATCH
+
+
+def many_rows(said: Said) -> int:
+    """The most users, sequences or rows of a step that the text around a statement names."""
+    text = said.statement.context_text
+    return max(
+        (int(next(filter(None, match.groups()))) for match in _MANY.finditer(text)), default=0
+    )
 
 
 _RATE: Final = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s", re.IGNORECASE)

@@ -239,6 +239,8 @@ def _only_room_grows(said: Said) -> bool:
     if statement.cause not in {None, "CAPACITY", "HARDWARE", "QUANT", "TP", "MOE"}:
         return False
     text = statement.context_text
+    if any(float(change[1]) > float(change[2]) for change in _PAIRS[0].finditer(text)):
+        return False  # what shrinks is a file, and no memory
     sizes = {int(size) for size in _SIZE.findall(text)} & _SIZES_OF_MEMORY
     grown = len(sizes) > 1 or _capacity_ratio(text) is not None or _MORE_ROOM.search(text)
     if not grown or said.has(

@@ -395,11 +395,17 @@ def _is_universal(statement: Statement) -> bool:
     return _OTHER_SUBJECT.search(statement.text) is None
 
 
+_OF_WEIGHTS = re.compile(r"\W*(?:the )?weights?\b[^.;]{0,24}(?::|alone|take|are)", re.IGNORECASE)
+"""A part of the step, told as such."""
+
+
 def _is_rate(said: Said, context: int) -> bool:
     """A rate at long context that the weights alone would nearly allow."""
     statement, floor = said.statement, said.floor
     if statement.kind is not Kind.FIGURE or floor is None or statement.tpot_ms is None:
         return False
     if floor.kv_bytes or context < _LONG_RATE or "SPEC" in statement.nearby:
+        return False
+    if statement.opener == ":" and _OF_WEIGHTS.match(statement.sentence_text) is not None:
         return False
     return statement.phase is Phase.DECODE and statement.tpot_ms < 1.25 * floor.ms

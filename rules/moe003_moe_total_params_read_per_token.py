@@ -30,7 +30,15 @@ from advisor.prose.frame import Frame
 from advisor.prose.model import Kind, Statement, Status
 from advisor.prose.patterns import ALL_EXPERTS, LIKE_DENSE
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
-from advisor.said import NO_DECODE, Said, Wrong, bandwidth_of, confidence_of, is_small_batch
+from advisor.said import (
+    NO_DECODE,
+    Said,
+    Wrong,
+    bandwidth_of,
+    confidence_of,
+    is_small_batch,
+    many_rows,
+)
 from advisor.wording import size
 
 RULE = Rule(
@@ -139,6 +147,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if re.search(_SEVERAL, statement.text, re.IGNORECASE) or statement.is_aggregate:
         return None
+    if many_rows(said) > 1:
+        return None
     if "AGGREGATE" in statement.sentence and statement.frame.total_bandwidth_gbs is None:
         return None
     if (told := _all_bytes(said)) is not None:
@@ -190,7 +200,8 @@ _FOR_EACH = re.compile(
     re.IGNORECASE,
 )
 _HELD = re.compile(
-    r"\b(?:resident|held|hold|fits?|capacity|stored?|kept|sit|sits|live|lives|occup\w+|footprint"
+    r"\b(?:resident|held|hold|host|memory needed|needed to|fits?|capacity|stored?|kept|sit|sits"
+    r"|live|lives|occup\w+|footprint"
     r"|allocat\w+|disk|download\w*|vram|must be in|have to be in|available"
     r"|gb of (?:\w+ )?(?:memory|ram|hbm))\b",
     re.IGNORECASE,
@@ -199,7 +210,8 @@ _HELD = re.compile(
 _TAKEN = re.compile(
     r"\b(?:read|stream|load|fetch|pull|mov|drag|cross|travers|touch|go(?:es)? (?:over|through)|pass"
     r"|haul|shift|transfer|transport|suck|shovel|need|cost|traffic|through|per token"
-    r"|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput|us(?:e|es|ed)\b|tak(?:e|es|en)\b|bytes)\w*",
+    r"|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput|us(?:e|es|ed)\b|tak(?:e|es"
+    r"|en)\b|bytes)\w*",
     re.IGNORECASE,
 )
 _CLOSE = {True: (0.92, 1.08), False: (0.85, 1.3)}

@@ -46,6 +46,7 @@ from advisor.prose.patterns import (
     OF_A_THING,
     OF_SOMETHING,
     OF_THE_TIME,
+    OF_WHICH,
     OFTEN,
     OTHER_SIDE,
     OVER_ALL,
@@ -386,7 +387,9 @@ def _tpot(claim: Claim, text: str) -> float | None:
     low = claim.value_low or claim.value
     high = claim.value_high or claim.value
     if claim.unit == "ms":
-        if PER_PIECE.search(text[claim.end : claim.end + 24]):
+        if PER_PIECE.search(text[claim.end : claim.end + 24]) or OF_WHICH.search(
+            text[max(0, claim.start - 32) : claim.end]
+        ):
             return None
         return high if claim.metric in {Metric.TPOT, Metric.LATENCY, Metric.UNKNOWN} else None
     return 1e3 / low if claim.unit == "tokens/s" else None

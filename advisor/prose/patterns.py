@@ -228,6 +228,13 @@ NUMBER_WORDS: Final = MappingProxyType(
         "twenty": 20.0,
     }
 )
+OF_WHICH: Final = re.compile(
+    r"\b(?:account\w* for|of which|thereof|amounts? to|overhead\w* of|plus|adds?|adding"
+    r"|spends?) (?:under"
+    r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",
+    re.IGNORECASE,
+)
+"""A time that is a part of another."""
 PER_PIECE: Final = re.compile(
     r"(?<!for )\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop"
     r"|prompt)",
