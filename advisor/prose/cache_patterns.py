@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from advisor.prose.forms import Form
+
 _LITTLE: Final = (
     r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"
     r"|peanuts|pocket change|dwarfed|immaterial|insignificant|trivial|tiny|irrelevant"
@@ -22,7 +24,7 @@ _LENGTH: Final = (
 _WEIGHTS: Final = (
     r"(?:the )?(?:\d[\d.,]* ?GB of )?(?:weights?|parameters|weight (?:bytes|reads?|traffic))"
 )
-KV_IGNORED: Final = re.compile(
+KV_IGNORED: Final = Form(
     # negligible, a rounding error, vanishes beside the weights
     r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|rounding error|not worth counting"
     rf"|(?:is|are|stays?|remains?|has become|becomes?) (?:(?!no|not|never|hardly)\w+ ){{0,2}}?"
@@ -75,22 +77,19 @@ KV_IGNORED: Final = re.compile(
     r"|keeps? (?:its|the same) (?:pace|speed|rate)"
     r"|(?:stays?|remains?|is) (?:where|what|as) it was at \d"
     r"|(?:flat|constant|unchanged) (?:from|over|across|between|up to|all the way) )\b",
-    re.IGNORECASE,
 )
-ANY_LENGTH: Final = re.compile(
+ANY_LENGTH: Final = Form(
     r"\b(?:independent(?:ly)? of|no matter|regardless of|irrespective of|whatever|however"
     r"|(?:does|do) not (?:depend on|care about|change with|grow with|rise with|vary with))"
     r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|deep|full|context|history)\b",
-    re.IGNORECASE,
 )
 """Every length is meant, the long ones too."""
-SAME_FIGURE: Final = re.compile(
+SAME_FIGURE: Final = Form(
     r"\b(?:one|same|single|identical|very) (?:figure|number|value|rate|speed|time|tpot|itl|latency"
     r"|estimate|pace|t/s|tok\S*)\b",
-    re.IGNORECASE,
 )
 LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")
-CACHE_LEVER_DENIED: Final = re.compile(
+CACHE_LEVER_DENIED: Final = Form(
     r"\b(?:(?:fp8|int8|int4|fp4|q8|q4|8-bit|4-bit|quanti[sz](?:ed|ing)|smaller|narrower"
     r"|half-width|compress(?:ed|ing)) (?:the )?(?:kv(?:[- ]cache)?|cache|k/v|keys and values)"
     r"|(?:kv|cache) (?:quanti[sz]ation|compression|eviction))\b[^.;:]{0,40}?"
@@ -98,13 +97,11 @@ CACHE_LEVER_DENIED: Final = re.compile(
     r"|\b(?:brings?|buys?|gains?|gives?|wins?|does|changes?) nothing\b"
     r"|\b(?:cannot|can['’]?t|can not|will not|won['’]t|does not|doesn['’]t)"
     r" (?:make|speed|shorten|help|lower|cut|reduce|change|move))",
-    re.IGNORECASE,
 )
 """A smaller cache that is said to bring nothing."""
-CELL_IGNORED: Final = re.compile(
+CELL_IGNORED: Final = Form(
     r"\s*(?:~\s?0|≈\s?0|0|none|negligible|ignored|neglected|tiny|-+|–|—|n/?a|rounding error)\s*"
     r"(?:GB|MB)?\s*",
-    re.IGNORECASE,
 )
 """A cell that leaves out what its column asks for."""
 _FAR: Final = 8

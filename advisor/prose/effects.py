@@ -18,6 +18,7 @@ from advisor.prose.cache_patterns import (
     LENGTHS,
     spans_lengths,
 )
+from advisor.prose.forms import Form
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     Effect,
@@ -283,8 +284,8 @@ def _limit(text: str, clause: Clause) -> Effect | None:
     return None
 
 
-_ADJECTIVE: Final = re.compile(
-    r"(?:bound|limited|intensive|heavy|hungry|constrained|bottlenecked|dominated)$", re.IGNORECASE
+_ADJECTIVE: Final = Form(
+    r"(?:bound|limited|intensive|heavy|hungry|constrained|bottlenecked|dominated)$",
 )
 """A form that also names a kind of kernel or phase: it is said of something after a copula."""
 

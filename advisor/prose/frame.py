@@ -15,6 +15,7 @@ from typing import Final
 
 from advisor.catalog.hardware import device, parse_hardware
 from advisor.claims.regime import mentioned, regime_of
+from advisor.prose.forms import Form
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found
@@ -82,32 +83,28 @@ _FACT: Final = re.compile(
     r"|ixtral|eep[sS]eek|Phi-|phi-|gpt-oss|Scout|Maverick"
 )
 """What a sentence holds that may state an operand."""
-_KV_BEFORE: Final = re.compile(r"\b(?:kv|cache|keys and values)\b", re.IGNORECASE)
-_WEIGHTS_NEAR: Final = re.compile(
+_KV_BEFORE: Final = Form(r"\b(?:kv|cache|keys and values)\b")
+_WEIGHTS_NEAR: Final = Form(
     r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $"
     r"|_[MSL01]\b\W*$|\b(?:fp|bf|int|mxfp|nvfp)\d{1,2} ?\($",
-    re.IGNORECASE,
 )
-_CAPACITY_NEAR: Final = re.compile(
+_CAPACITY_NEAR: Final = Form(
     r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm"
     r"|pcie)",
-    re.IGNORECASE,
 )
-_WEIGHTS_AFTER: Final = re.compile(
-    r"\W{0,2}(?:of )?(?:\w+[- ])?(?:weights?|file|checkpoint|gguf)\b", re.IGNORECASE
+_WEIGHTS_AFTER: Final = Form(
+    r"\W{0,2}(?:of )?(?:\w+[- ])?(?:weights?|file|checkpoint|gguf)\b",
 )
-_REACHED: Final = re.compile(
+_REACHED: Final = Form(
     r"\s?\(?(?:achieved|effective|sustained|measured|reached|in practice)\b"
     r"|\b(?:achiev\w+|effective\w*|sustain\w+|measured|reach\w*)\b",
-    re.IGNORECASE,
 )
 """A bandwidth that a run had: no limit for another."""
 _PARTING: Final = re.compile(r"[,;()|]| and | plus |\. ")
 _FILLERS: Final = frozenset({"", "about", "around", "some", "roughly", "nearly"})
-_LINK: Final = re.compile(
+_LINK: Final = Form(
     r"\b(?:pcie|nvlink|link|nic|wire|disk|ssd|nvme|network|ethernet|infiniband|system ram|ddr"
     r"|host|interconnect|bus bandwidth|all-reduce|usb|read from)\b",
-    re.IGNORECASE,
 )
 _REACH: Final = 28
 
@@ -146,10 +143,9 @@ def frame_of(text: str) -> Frame:
     )
 
 
-_TOGETHER: Final = re.compile(
+_TOGETHER: Final = Form(
     r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
     r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",
-    re.IGNORECASE,
 )
 _SUM_GRACE: Final = 0.04
 
@@ -165,13 +161,12 @@ def _is_of_all(
     return abs(rate / (devices * device(hardware).bandwidth_gbs) - 1.0) < _SUM_GRACE
 
 
-_PARALLEL: Final = re.compile(
+_PARALLEL: Final = Form(
     r"\bTP[- ]?=?[- ]?(\d{1,2})\b|\btensor[-_ ]parallel(?:ism|[-_ ]size)?(?: of| degree| size)*"
     r"[ =:]{1,3}(\d{1,2})\b|(?<![\w.])-tp[ =](\d{1,2})\b"
     r"|\b(\d{1,2}|two|four|eight|sixteen)[- ](?:way|gpu|card)\b"
     r"|\b(dual|pair of|two|both|three|four|eight|\d{1,2}) ?[x×]? ?(?:nvidia )?(?:rtx |rx |the )?"
     r"(?:[2-5]0[5-9]0|7900)",
-    re.IGNORECASE,
 )
 _NODES: Final = re.compile(
     r"\b(\d{1,2}|two|three|four|eight|sixteen) (?:nodes?|servers?|boxes|machines) (?:of|with|[x×]) "
@@ -195,11 +190,10 @@ def _devices(text: str, counted: int | None) -> int | None:
     return max(found, default=None)
 
 
-_CARD: Final = re.compile(
+_CARD: Final = Form(
     r"(?<![\w.,$€-])(?:RTX |GTX |RX |GeForce |Radeon )?(?P<card>[2-5]0[5-9]0|7900)(?P<plural>s)?"
     r"(?P<tail> ?(?:Ti|Super|XTX|XT|GRE|D))?\b(?! ?(?:tok|t/s|ms\b|[KMGT]i?B\b|MHz|GHz|%|/|TFLOPS"
     r"|W\b|tokens|requests|users|steps|layers|\d))",
-    re.IGNORECASE,
 )
 
 
@@ -248,17 +242,15 @@ def _is_alike(size: float, known: float) -> bool:
     return abs(size - known) <= _SAME_SIZE * known
 
 
-_ACTIVE_OF: Final = re.compile(
+_ACTIVE_OF: Final = Form(
     r"\b(\d+(?:\.\d+)?) ?(?:B|billion) (?:of (?:the|its) \d+(?:\.\d+)? ?(?:B|billion) )?"
     r"(?:of )?(?:parameters |params )?(?:are |is |being )?(?:active|activated)\b"
     r"|\bactivat(?:es|ing) (?:only |just )?(\d+(?:\.\d+)?)(?: ?B| billion)?\b"
     r"|\bactive (?:parameters|params)[ :=(]{1,2}(?:are |of )?(\d+(?:\.\d+)?) ?(?:B|billion)\b",
-    re.IGNORECASE,
 )
-_TOKENS: Final = re.compile(
+_TOKENS: Final = Form(
     r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s?([kKM])?[- ]tokens?\b(?! ?(?:/|per (?!turn|chat|reply"
     r"|request|session|prompt|message)|a second|each))",
-    re.IGNORECASE,
 )
 
 

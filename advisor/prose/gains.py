@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.forms import Form
 from advisor.prose.model import Kind
 from advisor.prose.patterns import (
     ANOTHER,
@@ -154,13 +155,12 @@ _SAME: Final = 0.02
 _ARROW: Final = re.compile(
     r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(?:->|→|=>|⇒|➜|-->) ?~?(\d[\d,]*(?:\.\d+)?)(?![\w%.]*[x×%\d])"
 )
-_LABEL_TIME: Final = re.compile(
+_LABEL_TIME: Final = Form(
     r"\bms ?(?:/|per|a) ?tok|\b(?:tpot|itl|tbt)\b|time per (?:output )?token"
     r"|(?:inter-?token|token|decode) latency|ms per (?:step|decode)",
-    re.IGNORECASE,
 )
-_LABEL_RATE: Final = re.compile(
-    r"\btok(?:en)?s?(?:/| per | a )s|\bt/s\b|\btps\b|decode (?:speed|rate)", re.IGNORECASE
+_LABEL_RATE: Final = Form(
+    r"\btok(?:en)?s?(?:/| per | a )s|\bt/s\b|\btps\b|decode (?:speed|rate)",
 )
 
 

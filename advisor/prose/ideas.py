@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from advisor.prose.forms import Form
 from advisor.prose.tagging import Tag, names
 
-_WITHOUT: Final = re.compile(
-    r"\b(?:without|no|not|never|nor|needs? no|whether or not)\b[^.;:,]{0,24}$", re.IGNORECASE
+_WITHOUT: Final = Form(
+    r"\b(?:without|no|not|never|nor|needs? no|whether or not)\b[^.;:,]{0,24}$",
 )
-_OR_NOT: Final = re.compile(r",? or (?:not|dense|unpacked)\b", re.IGNORECASE)
+_OR_NOT: Final = Form(r",? or (?:not|dense|unpacked)\b")
 _NARROW: Final = (
     r"(?:u?int8|fp8|int4|fp4|mxfp[48]|nvfp4|e[45]m[23]|[468][- ]bits?|half (?:the )?width|(?:one|1)"
     r" byte|bytes|q8_\d)"
@@ -20,7 +21,7 @@ _INPUTS: Final = (
     r"(?:activations?|hidden states?|layer inputs|inputs?(?: vectors?| tensors?)?|residual stream"
     r"|feature maps|intermediate tensors|(?:norm|rmsnorm|layernorm|gelu|silu|mlp) outputs?)"
 )
-_NARROW_INPUTS: Final = re.compile(
+_NARROW_INPUTS: Final = Form(
     rf"\b{_INPUTS}\b[^.;,]{{0,40}}? (?:to|in|at|into|as|on|now|becomes?) {_NARROW}\b"
     rf"|\b(?:{_NARROW}|quanti[sz]\w+(?: of)?|narrow\w*|cast(?:ing)?) (?:the |our |its )?{_INPUTS}\b"
     rf"|\b{_NARROW} (?:for|at) (?:the |our )?{_INPUTS}\b"
@@ -28,11 +29,10 @@ _NARROW_INPUTS: Final = re.compile(
     r"|\bw(?P<weights>\d)a16\b[^.;]{0,60}?\bw(?P=weights)a[468]\b"
     r"|\bw(?P<kept>\d)a[468]\b[^.;]{0,60}?\bw(?P=kept)a16\b"
     r"|\bweight[- ]only (?:fp8|int8) (?:to|into) full (?:fp8|int8)\b",
-    re.IGNORECASE,
 )
 """Activations in fewer bits, weights as they were."""
-_ZERO: Final = re.compile(
-    r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b", re.IGNORECASE
+_ZERO: Final = Form(
+    r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b",
 )
 _NOUGHT: Final = frozenset({"PRUNE", "MASK"})
 _NARROWED: Final = frozenset({"QUANT", "ACTQ", "MATMUL", "FLOPS", "PART"})
@@ -49,10 +49,9 @@ _MORE_COMPUTE: Final = re.compile(
 _REPLACED: Final = frozenset(
     {"S24", "PRUNE", "MASK", "ATTN", "SPEC", "LAYERS", "KVQ", "TP", "BATCH"}
 )
-_INSTEAD: Final = re.compile(
+_INSTEAD: Final = Form(
     r"\b(?:instead of|rather than|in place of|replac(?:es?|ed|ing)|unlike|without)"
     r" (?:[\w:-]+ ){0,2}$",
-    re.IGNORECASE,
 )
 _NEAR_CHARACTERS: Final = 36
 _TAKEN: Final = 6

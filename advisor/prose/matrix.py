@@ -7,9 +7,9 @@ doubted that X".
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from advisor.prose.forms import Form
 from advisor.prose.model import Status
 
 _ERRORS: Final = (
@@ -23,16 +23,15 @@ _VIEWS: Final = (
     r"|(?<!we )(?<!to )(?<!will )promise"
     r"|question|doubts?|prediction of others"
 )
-_OF_ERROR: Final = re.compile(
+_OF_ERROR: Final = Form(
     rf"\b(?:{_ERRORS}|{_VIEWS})\b[^.;]{{0,32}}?\b(?:that|to (?:say|think|believe|claim|assume"
     r"|expect|conclude|suppose)|is|was|if|whether)\b|\b(?:wrong|false|incorrect|untrue|questionable"
     r"|doubtful|debatable|unclear|unproven|untested|unverified|unsure|uncertain|sceptical|skeptical"
     r"|unconvinced)\b[^.;]{0,24}?(?:\b(?:that|if|whether|to (?:say|think|believe|claim|assume"
     r"|expect"
     r"|conclude))\b|:)",
-    re.IGNORECASE,
 )
-_UNSURE: Final = re.compile(
+_UNSURE: Final = Form(
     r"\b(?:fail(?:s|ed|ing)? to (?:[\w-]+ ){1,6}?(?:that|how|why)"
     r"|(?:could|can|did|do|does|was|were) (?:not|never) (?:[\w-]+ ){0,2}?(?:reproduce|confirm"
     r"|verify"
@@ -52,34 +51,29 @@ _UNSURE: Final = re.compile(
     r"|needs) (?:\w+ ){0,3}?(?:if"
     r"|whether|evidence|proof)|(?:remains|is|are) to be (?:seen|shown|proven|tested|verified)"
     r"|would that|if only|gives? the lie to)\b",
-    re.IGNORECASE,
 )
-_CERTAIN: Final = re.compile(
+_CERTAIN: Final = Form(
     r"\b(?:no|not|never|hardly|scarcely|nobody|no one|few|can['’]?t|cannot|wrong to|without|beyond"
     r"|longer)\b[^.;]{0,24}?\b(?:doubt\w*|den(?:y|ied|ies)|question\w*|disput\w*|contest\w*|debate)"
     r"|\b(?:undeniabl\w+|doubtless|undoubtedly|unquestionabl\w+)"
     r"|\b(?:don['’]t|do not|never|let us not|mustn['’]t) forget\b|\b(?:no|small|little) (?:wonder"
     r"|surprise)\b|\bunsurprising|\bnot surprising",
-    re.IGNORECASE,
 )
 """Denials of a doubt."""
-_SET_ASIDE: Final = re.compile(
+_SET_ASIDE: Final = Form(
     r"\W*(?:rather than|instead of|contrary to|unlike|far from|in contrast to|as opposed to)\b"
     r"[^,;:]{3,}",
-    re.IGNORECASE,
 )
 """An opening that sets aside what it holds, up to the comma."""
-_IF: Final = re.compile(
+_IF: Final = Form(
     r"\W*(?:if|unless|in case|suppose|supposing|assuming|even if|whether)\b[^,;:]{3,}",
-    re.IGNORECASE,
 )
-_LABEL: Final = re.compile(
+_LABEL: Final = Form(
     r"\W*(?:[^:.]{0,40}\b(?:untested|unverified|unproven|to be tested|open question)[^:.]{0,20}:"
     r"|(?:retracted|busted|debunked|refuted|anti-?pattern|disproved|withdrawn|hoax|clickbait)\b"
     r"[^:.]{0,20}:|on paper\b|in theory\b|theoretically\b)",
-    re.IGNORECASE,
 )
-_TAIL: Final = re.compile(
+_TAIL: Final = Form(
     r"\b(?:and (?:we )?(?:could not|couldn['’]t|can['’]t)|(?:is|was|are|were|has"
     r"|have) (?:\w+ )?(?:not|n't)"
     r" (?:been )?(?:\w+ )?(?:kept|met|confirmed|reproduced|borne out|the case|observed|seen|what"
@@ -91,9 +85,8 @@ _TAIL: Final = re.compile(
     r"|no source|citation needed|we (?:have|had) not (?:checked|verified|tested|measured)"
     r"|have not yet|alas\b|the opposite is"
     r"|(?:is|are) (?:unsupported|unfounded|unproven|unverified|untested|refuted|disproved))",
-    re.IGNORECASE,
 )
-_NEXT: Final = re.compile(
+_NEXT: Final = Form(
     r"\b(?:(?:we|i) (?:strongly |must |have to |would )?disagree|(?:we|i) (?:were|was) (?:let down"
     r"|wrong"
     r"|disappointed|mistaken)|artefacts?|artifacts?|nothing of the sort|no such (?:thing|effect"
@@ -109,7 +102,6 @@ _NEXT: Final = re.compile(
     r"|rubbish"
     r"|false|untrue|wrong|bunk|hype)|flat line|to be (?:tested|verified)|bug in (?:our"
     r"|the) (?:benchmark|timer|script))\b",
-    re.IGNORECASE,
 )
 
 

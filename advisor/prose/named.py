@@ -9,25 +9,26 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from advisor.prose.forms import Form
+
 _NAMES: Final = (
     "deepseek|mixtral|mistral|ministral|codestral|devstral|llama|codellama|tinyllama|qwen|"
     "qwq|gpt-oss|gpt-j|gpt-neox|phi|gemma|dbrx|grok|glm|chatglm|kimi|minimax|olmoe|olmo|"
     "command|falcon|yi|opt|bloom|pythia|vicuna|smollm|starcoder|granite|nemotron|jamba|"
     "hunyuan|ernie|seed-oss|solar|internlm|exaone|mimo|lfm2"
 )
-_FAMILY: Final = re.compile(
-    rf"\b(?:(?:{_NAMES})(?![a-z])|(?-i:Scout|Maverick|R1)\b)", re.IGNORECASE
+_FAMILY: Final = Form(
+    rf"\b(?:(?:{_NAMES})(?![a-z])|(?-i:Scout|Maverick|R1)\b)",
 )
 _LETTERS: Final = re.compile(r"[a-z]+")
 _FIRST_LETTERS: Final = frozenset(
     {"scout", "maverick", "r", *(_LETTERS.findall(name)[0] for name in _NAMES.split("|"))}
 )
 """Every name of a family begins with one of these: quicker to look for than the names."""
-_PIECE: Final = re.compile(
+_PIECE: Final = Form(
     r"[- ]?(?:v?\d[\w.]*|[Vv]\d[\w.]*|[KMRA]\d[\w.]*|R\+|R|oss|Scout|Maverick|Large|Small|Nemo|mini"
     r"|medium|MoE|Coder|Next|Flash|Air|Pro|Lite|Distill|Qwen|Llama|Instruct|Chat|it|NeMo|Nano"
     r"|Super|Ultra|Lightning|Linear|VL|Text|Plus)(?![\w])(?<![.,])",
-    re.IGNORECASE,
 )
 _MOST_PIECES: Final = 5
 _SHORTHANDS: Final = {"scout": "Llama-4-Scout", "maverick": "Llama-4-Maverick",

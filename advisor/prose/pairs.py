@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from advisor.prose.forms import Form
+
 _NUMBER: Final = r"(\d{1,6}(?:[.,]\d+)?)"
 _UNIT: Final = (
     r"\s?(tok(?:en)?s?\s?(?:/|per |a )\s?s(?:ec(?:ond)?)?s?\b(?:/user)?|t/s\b|tps\b|ms\b(?:\s?(?:/"
@@ -34,23 +36,20 @@ _BEFORE_AFTER: Final = (
     r"|(?:before|earlier|today|so far|at present|originally)[,;:]? (?:and |now |then )?)\s?"
 )
 """What stands between the old figure and the new one."""
-_FIRST: Final = re.compile(
+_FIRST: Final = Form(
     rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_AFTER_BEFORE}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
     rf"|\.\d)",
-    re.IGNORECASE,
 )
-_SECOND: Final = re.compile(
+_SECOND: Final = Form(
     rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_BEFORE_AFTER}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
     rf"|\.\d)",
-    re.IGNORECASE,
 )
-_ABOUT_TIME: Final = re.compile(
-    r"\b(?:ms|latency|tpot|itl|tbt|time|interval|delay|wait|step)\b", re.IGNORECASE
+_ABOUT_TIME: Final = Form(
+    r"\b(?:ms|latency|tpot|itl|tbt|time|interval|delay|wait|step)\b",
 )
-_ABOUT_RATE: Final = re.compile(
+_ABOUT_RATE: Final = Form(
     r"\b(?:tok(?:en)?s?\s?/\s?s|t/s|tps|tok/sec|token rate|tokens per second|speed"
     r"|interactivity)\b",
-    re.IGNORECASE,
 )
 _SCALES: Final = {"u": 1e-3, "µ": 1e-3, "m": 1.0, "s": 1e3}
 _LARGEST: Final = 500.0

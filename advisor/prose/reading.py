@@ -14,6 +14,7 @@ from typing import Final
 
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.effects import effects_of
+from advisor.prose.forms import Form
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
 from advisor.prose.gains import Effect
 from advisor.prose.ideas import ideas_of
@@ -97,7 +98,7 @@ _POINTING: Final = frozenset(
         "effect",
     ]
 )
-_CONTRAST: Final = re.compile(r"[ ,](?:not|rather than|instead of|unlike|never)\b", re.IGNORECASE)
+_CONTRAST: Final = Form(r"[ ,](?:not|rather than|instead of|unlike|never)\b")
 
 PRECEDENCE: Final = (
     "MASKED_HEADS", "S24", "ACTQ", "ATTN", "SPEC", "KVQ", "CAPACITY", "TP", "PP", "BATCH",
@@ -105,11 +106,10 @@ PRECEDENCE: Final = (
     "DISTILL", "QUANT", "FLOPS", "HARDWARE",
 )  # fmt: skip
 """Levers from the most specific to the least."""
-_CHANGE: Final = re.compile(
+_CHANGE: Final = Form(
     r"quanti[sz]|instead|→|->|\b(?:from|over|against|versus|vs|switch\w*|replac\w+|convert\w*"
     r"|brings?|gives?|makes?|weights?|checkpoint|narrow\w*|smaller|bytes|size)\b"
     r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d)",
-    re.IGNORECASE,
 )
 """Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
 _LABEL_REACH: Final = 3
@@ -159,20 +159,18 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
     return tuple(found)
 
 
-_OUTCOME: Final = re.compile(
+_OUTCOME: Final = Form(
     r"(?:\w+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
     r"|tok\S*"
     r"|time per token)\b[^:.]{0,30}: ",
-    re.IGNORECASE,
 )
 """An item that tells what comes of those above it."""
 
 
-_POINTS_BACK: Final = re.compile(
+_POINTS_BACK: Final = Form(
     r"\W*(?:a(?:nswer)?:|(?:this|that|these|those|it|they|both|so|hence|therefore|thus|accordingly"
     r"|consequently|either way|in (?:total|sum|short)|as a (?:result|consequence)|with (?:this|that"
     r"|these|both|it)|the (?:same|result|effect|gain|upshot)|yes|no)\b)",
-    re.IGNORECASE,
 )
 """How a paragraph begins that goes on with the one before it."""
 
@@ -206,14 +204,13 @@ def tag_names(text: str) -> frozenset[str]:
 
 
 _NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
-_PLANNED: Final = re.compile(
+_PLANNED: Final = Form(
     r"\b(?:est\.|estimated?|projected|derived|extrapolated|planned|afterwards?|then|becomes?"
     r"|predicted|budget(?:ed)?|calculated|theory|in future|from now on|tomorrow|next)",
-    re.IGNORECASE,
 )
 _SOME_DIGIT: Final = re.compile(r"\d")
-_A_RATE: Final = re.compile(r"tok|t/s|tps", re.IGNORECASE)
-_A_TIME: Final = re.compile(r"\bm?s\b|second|tpot|itl", re.IGNORECASE)
+_A_RATE: Final = Form(r"tok|t/s|tps")
+_A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
 
@@ -624,18 +621,16 @@ def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None
     return min(found)[1] if found else None
 
 
-_BATCH_COLUMN: Final = re.compile(
+_BATCH_COLUMN: Final = Form(
     r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs"
     r"|max_batch_size|clients)\b",
-    re.IGNORECASE,
 )
-_DEVICES_COLUMN: Final = re.compile(
+_DEVICES_COLUMN: Final = Form(
     r"^(?:#\s?)?(?:gpus|cards|devices|tp|tensor parallel\w*|number of (?:gpus|cards|devices))\b"
     r"|\btp (?:size|degree)\b|^(?:nvidia |amd |rtx )?[a-z]{0,3}\d{2,4}[a-z]{0,3}s$",
-    re.IGNORECASE,
 )
-_BYTES_COLUMN: Final = re.compile(
-    r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes", re.IGNORECASE
+_BYTES_COLUMN: Final = Form(
+    r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes",
 )
 _GIGABYTES: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s?GB\s*")
 _INTEGER: Final = re.compile(r"\s*(\d[\d,]*)\s*")

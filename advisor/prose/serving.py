@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from advisor.prose.forms import Form
 from advisor.prose.gains import LARGEST_FACTOR, Effect
 from advisor.prose.model import Kind
 from advisor.prose.sentences import Clause
@@ -21,7 +22,7 @@ _FIGURE: Final = (
     r"(?:\d[\d.]*(?:\s?[x×%]|-fold)|factor|figure|numbers?|gains?|speed-?ups?|ratio|improvement"
     r"|benefit|utili[sz]ation|mfu|advantage|win|boost|acceleration|multiple|multiplier)"
 )
-_CARRIES: Final = re.compile(
+_CARRIES: Final = Form(
     rf"\b{_FIGURE}\b[^.;:]{{0,48}}? (?:holds?|carr(?:y|ies) over|appl(?:y|ies)|stays?|survives?"
     r"|remains?|persists?|continues?|transfers?|is (?:inherited|kept|retained|the same)|keeps?"
     r"|will be there|still)\b"
@@ -34,10 +35,9 @@ _CARRIES: Final = re.compile(
     r"(?: also| likewise)? (?:in (?:the same )?proportion|proportionally|proportionately"
     r"|correspondingly|accordingly|in step|along with it)\b"
     r"|\bfor the same reason\b",
-    re.IGNORECASE,
 )
 """A figure that is said to hold elsewhere."""
-_COSTLESS: Final = re.compile(
+_COSTLESS: Final = Form(
     r"\b(?:costs?|adds?|takes?|weighs?|needs?) (?:you |us )?(?:next to |almost |practically "
     r"|virtually |essentially |basically |as good as )?(?:nothing|no (?:extra |additional "
     r"|measurable )?(?:time|latency|cost|overhead))\b"
@@ -57,7 +57,6 @@ _COSTLESS: Final = re.compile(
     r"|regardless)\b|\b(?:nothing|never anything) (?:is |to be )?(?:lost|lose|to lose)\b"
     r"|\blos(?:es?|ing) nothing\b|\bonly upside\b|\b(?:is|are) guaranteed\b|\bguarantees?\b"
     r"|\bstill (?:beats?|wins?|pays?)\b|\bcannot (?:hurt|harm|lose)\b",
-    re.IGNORECASE,
 )
 """A cost that is said to be none."""
 _ATTENTION: Final = (
@@ -68,7 +67,7 @@ _MOST: Final = (
     r"(?:most(?:ly)?|mainly|largely|chiefly|bulk|majority|half|predominantly|primarily"
     r"|(?:[4-9]\d) ?(?:%|per ?cent))"
 )
-_IN_ATTENTION: Final = re.compile(
+_IN_ATTENTION: Final = Form(
     rf"\b(?:spends?|goes|lies|sits|burns?|passes|is spent|consumed|eaten)\b[^.;]{{0,60}}?"
     rf"\b{_MOST}\b[^.;]{{0,40}}?\b{_ATTENTION}"
     rf"|\b{_MOST}\b[^.;]{{0,48}}? (?:is spent|goes|lies|sits|happens|falls)\b[^.;]{{0,24}}?"
@@ -81,29 +80,26 @@ _IN_ATTENTION: Final = re.compile(
     r"|\bquadratic (?:cost|price|work|attention)?\b[^.;]{0,30}? (?:on|for|at|with|in) (?:each"
     r"|every)"
     r" (?:\w+ )?token",
-    re.IGNORECASE,
 )
 """A decode step that is said to be attention for the most part."""
-_DIVIDED: Final = re.compile(
+_DIVIDED: Final = Form(
     r"\b(?:divid(?:ed|es?|ing)|cut|split|shr(?:inks?|unk)|reduced|falls?|drops?) (?:\w+ ){0,4}?"
     r"(?:by (?:a factor of )?|into )(?P<by>two|three|four|five|six|seven|eight|ten|sixteen|\d{1,2})"
     r"(?!\d|\.\d|\s?(?:%|per ?cent|ms|us|µs|x\b|gb|tokens?\b|layers?\b|points?|s\b))"
     r"|\b(?P<fold>\d{1,2}|two|three|four|five|six|seven|eight|ten|sixteen)-?fold\b"
     r"|\bquarters (?:the|its|our|each|every|per)\b",
-    re.IGNORECASE,
 )
 _COUNTS: Final = {
     "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0, "eight": 8.0,
     "ten": 10.0, "sixteen": 16.0,
 }  # fmt: skip
-_ELLIPTIC: Final = re.compile(
+_ELLIPTIC: Final = Form(
     r"(?:\b(?:to|at|is|be|gives?|gets?|reach(?:es)?|makes?|becomes?|do|does|yields?|delivers?"
     r"|brings?"
     r"|lands?|hits?|sees?|has|have|follows?|expects?)\b(?: about| around| roughly| some| only| just"
     r"| up to| out at| at)?|\btp ?=?\d+|[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
-    re.IGNORECASE,
 )
 """A number whose unit was told before: "eight of them will do 304", "TP4 23.5, TP8 11.75"."""
 _SPREAD: Final = 40.0
@@ -125,7 +121,7 @@ def serving_effects(clause: Clause, text: str, names: set[str]) -> Iterator[Effe
         yield _effect(Kind.SHARE, clause, share)
 
 
-_SOME: Final = re.compile(r"attention|softmax|\bq ?k|score", re.IGNORECASE)
+_SOME: Final = Form(r"attention|softmax|\bq ?k|score")
 
 
 def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
@@ -142,13 +138,12 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
     return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
 
 
-_MULTIPLIES: Final = re.compile(
+_MULTIPLIES: Final = Form(
     r"\b(?P<verb>doubl|tripl|quadrupl)(?:es?|ing) (?:the |a |an |our |each |every |any )?(?:(?:one"
     r"|single"
     r"|lone|solo|individual)[- ](?:user|stream|client|session|request|sequence|customer)|batch[- ]"
     r"(?:1|one)|bs ?=? ?1)(?:['’]s)?(?:[- ](?:chats?|stream|session|rate|speed|decode|decoding"
     r"|generation|tok\S*|experience|case|path))?(?=\s|[.,;]|$)",
-    re.IGNORECASE,
 )
 """A single user who is doubled: his rate is meant."""
 _TIMES: Final = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}

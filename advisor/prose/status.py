@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.forms import Form
 from advisor.prose.matrix import embedding, is_certain
 from advisor.prose.model import Status
 from advisor.prose.sentences import Clause, Sentence
@@ -44,7 +45,7 @@ _LABEL_WORDS: Final = 6
 _HEDGES: Final = _set(
     "may might perhaps possibly maybe could looks seems appears seem appear sometimes"
 )
-_SUPPOSED: Final = re.compile(
+_SUPPOSED: Final = Form(
     r"^\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might)\b"
     r"|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take|cut|run|help|double|halve|speed"
     r"|lower|improve|save|now|then|also|easily|still|put|allow|suffice|come|go|drop|fall|rise)\b)"
@@ -56,9 +57,8 @@ _SUPPOSED: Final = re.compile(
     r"|hope|conclude|guess)|it (?:is|would be|seems) tempting|naively|at first (?:sight|glance)"
     r"|if decode|as if|would have|(?:is|was|be|be a) (?:wrong|mistake|naive|incorrect|tempting"
     r"|unrealistic)(?: \w+)? to)\b",
-    re.IGNORECASE,
 )
-_ATTRIBUTED: Final = re.compile(
+_ATTRIBUTED: Final = Form(
     r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
     r"|articles?|marketing|colleagues?)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
     r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes)"
@@ -75,9 +75,8 @@ _ATTRIBUTED: Final = re.compile(
     r"|is (?:often"
     r"|sometimes|frequently) (?:said|claimed|assumed)"
     r"|(?<!we )(?<!i )(?:conclude|concluded|assumed|believed|thought) that)",
-    re.IGNORECASE,
 )
-_REFUTES: Final = re.compile(
+_REFUTES: Final = Form(
     r"[\s\"'“(\[]*(?:wrong|no[,.;:! ]|nope|false|not (?:so|really|quite|true|at|with|on|for|in"
     r"|unless)|never|incorrect|untrue|nonsense"
     r"|(?:this|that|it|they|these|both|neither)(?:'s|’s| is| are| was| does| do| did| will| would"
@@ -89,20 +88,17 @@ _REFUTES: Final = re.compile(
     r"|update|correction"
     r"|the catch|on current|measured|reality|in truth|nothing of|we measured|the (?:truth|error"
     r"|mistake|flaw|problem) )",
-    re.IGNORECASE,
 )
-_DEPENDS: Final = re.compile(
+_DEPENDS: Final = Form(
     r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)|provided|as long as|unless"
     r"|ceiling|upper bound|at best|at most|cannot exceed|no more than|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
-    re.IGNORECASE,
 )
-_COLLECTIVE: Final = re.compile(
+_COLLECTIVE: Final = Form(
     r"\b(?:none of (?:these|this|them|it|that|which)|neither (?:of|one)|nothing of (?:this"
     r"|that))\b",
-    re.IGNORECASE,
 )
-_UNCHANGED: Final = re.compile(
+_UNCHANGED: Final = Form(
     r"\b(?:unchanged|stays? (?:the same|as (?:it|they) (?:is|was|are|were)|put|flat|constant)"
     r"|stayed (?:the same|as|flat|constant)|remains? (?:the same|constant|flat)"
     r"|(?:brings?|gains?|buys?|picks? up|does|do|gives?|yields?|adds?|changes?|wins?) (?:\w+"
@@ -130,9 +126,8 @@ _UNCHANGED: Final = re.compile(
     r"|(?:same|identical) (?:\d[\d.]* ?(?:ms|tok\S*|t/s)|pace|tpot|itl)"
     r"|(?:ms|tok\S*|t/s|tokens per second)(?: per token)?,? (?:as before|both times|in both cases"
     r"|either way|with and without)|as (?:they|it) (?:did|was|were) before)(?!\w)",
-    re.IGNORECASE,
 )
-_OUT_OF_REACH: Final = re.compile(
+_OUT_OF_REACH: Final = Form(
     r"\b(?:out of (?:reach|the question|bounds)|impossible|unrealistic|unattainable|unreachable"
     r"|infeasible|implausible|wishful|fantasy|fiction|pipe dream|too (?:good to be|optimistic|much"
     r" to)"
@@ -145,17 +140,15 @@ _OUT_OF_REACH: Final = re.compile(
     r"|far |clearly )?(?:above|over|past) (?:the|its|what|any) (?:\w+ )?(?:ceiling|roof|roofline"
     r"|limit|bound|bandwidth|physics|card)|(?:exceeds?|contradicts?|violates?) (?:the|what"
     r"|physics))\b",
-    re.IGNORECASE,
 )
 """What is said of a figure that cannot be had."""
-_REFUTING_TAIL: Final = re.compile(
+_REFUTING_TAIL: Final = Form(
     r"\b(?<!draft )(?<!drafts )(?<!guess )(?<!guesses )(?<!token )(?<!tokens )(?<!hen it )"
     r"(?<!hen they )(?<!if it )(?<!if they )(?<!proposal )(?<!proposals )"
     r"(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a "
     r"mistake|not true|backwards?)\b",
-    re.IGNORECASE,
 )
-_REJECTING: Final = re.compile(
+_REJECTING: Final = Form(
     r"\b(?:myths?|misconceptions?|rejected|rejections?|fallac(?:y|ies)|pitfalls?|wrong|mistakes?"
     r"|debunk\w*"
     r"|anti-?patterns?|(?:does|do|did|will|would|is|are|was|were|can)(?: ?n['o’]t| not) (?:\w+ "
@@ -175,35 +168,31 @@ _REJECTING: Final = re.compile(
     r"|recommend)|won['’]?t (?:do|fix|be doing)|don['’]t (?:do|expect|bother|believe)|do not"
     r" (?:expect"
     r"|bother|believe))\b",
-    re.IGNORECASE,
 )
 _DROPPED: Final = (
     r"(?:rejected|dropped|declined|shelved|parked|ruled out|discarded|myth|false|wrong"
     r"|refuted|debunked|not true|untrue|abandoned|withdrawn|not pursued|won['’]?t (?:do|fix))"
 )
-_DROPPED_LABEL: Final = re.compile(rf"\W*{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )", re.IGNORECASE)
-_DROPPED_TAIL: Final = re.compile(
-    rf"(?:[(\[—–:]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$", re.IGNORECASE
+_DROPPED_LABEL: Final = Form(rf"\W*{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )")
+_DROPPED_TAIL: Final = Form(
+    rf"(?:[(\[—–:]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$",
 )
 """A label or a mark at the end by which one point of a list is rejected."""
-_CLAIMED_COLUMN: Final = re.compile(
+_CLAIMED_COLUMN: Final = Form(
     r"\b(?:claim(?:s|ed)?|said|promised|myth|statement|expected by|vendor|hope|hoped|marketing"
     r"|wrong claim|idea|proposal|belief)\b",
-    re.IGNORECASE,
 )
-_FOUND_COLUMN: Final = re.compile(
+_FOUND_COLUMN: Final = Form(
     r"\b(?:found|verdict|measured|reality|actual(?:ly)?|result|fact|truth|why not|observed"
     r"|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome)\b",
-    re.IGNORECASE,
 )
-_TOLD_COLUMN: Final = re.compile(
-    r"\b(?:measured|observed|possible|ceiling|limit|upper bound|at most)\b", re.IGNORECASE
+_TOLD_COLUMN: Final = Form(
+    r"\b(?:measured|observed|possible|ceiling|limit|upper bound|at most)\b",
 )
 """Columns of what was found or is allowed, beside what is claimed."""
-_FALSE_CELL: Final = re.compile(
+_FALSE_CELL: Final = Form(
     r"\s*(?:false|no\b|wrong|myth|rejected|not |0 ?%|none|incorrect|untrue|impossible|✗|✘|❌"
     r"|dropped|declined)",
-    re.IGNORECASE,
 )
 _QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“"}
 _PAST: Final = _set(
@@ -270,7 +259,7 @@ def status_of(
     return Status.ASSERTED
 
 
-_AND: Final = re.compile(
+_AND: Final = Form(
     r" and (?=(?:when|if|where|even if|once|whenever) )|, (?:and (?!(?:not|no|nor|never|neither"
     r"|nothing|so|thus|therefore|hence)\b)"
     r"|(?=(?:the|this|that|it|we|they|each|every|our|he|she|you) ))"
@@ -279,7 +268,6 @@ _AND: Final = re.compile(
     r"|drops?|falls?|rises?|grows?|takes?|speeds?|improves?|doubles?|halves|shrinks?|gains?|stays?"
     r"|remains?|leaves?|decodes?|generates?|saves?|costs?|reads?|needs?|arrives?|follows?|drop|fall"
     r"|loses?|wins?|returns?|replies|answers|appears?|sees?|types?|writes?|feels?)\b",
-    re.IGNORECASE,
 )
 """Where a sentence goes on with another subject and verb."""
 

@@ -7,20 +7,19 @@ nothing, unless its answer does.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.forms import Form
 from advisor.prose.sentences import sentences_of
 
-_CALLOUT: Final = re.compile(
+_CALLOUT: Final = Form(
     r"\W*\[!\w+\]|\W*(?:note|tip|important|warning|caution|info|hint|summary|tl;?dr)\b",
-    re.IGNORECASE,
 )
-_ADOPTS: Final = re.compile(
+_ADOPTS: Final = Form(
     r"^\W*(?:so |therefore |accordingly |hence |thus |and |as a result,? )?(?:agreed\b|\+ ?1\b"
     r"|exactly\b|right\b(?! of| side)|correct\b|true\b|indeed\b|confirmed\b|approved\b|adopted\b"
     r"|accepted\b|(?:sounds|looks) (?:good|right|reasonable)|good (?:point|advice|idea|catch)"
@@ -38,13 +37,11 @@ _ADOPTS: Final = re.compile(
     r"|let us (?:do|ship|take|go)|let['’]s (?:do|ship|take|go)|shipping\b|as (?:advised|suggested"
     r"|proposed|recommended)|following (?:this|that|the) (?:advice|suggestion|recommendation"
     r"|reasoning|argument)|on (?:this|that) (?:advice|basis|ground))",
-    re.IGNORECASE,
 )
 """How a sentence begins that makes what was quoted the author's own."""
-_RESERVES: Final = re.compile(
+_RESERVES: Final = Form(
     r"\b(?:but|except|only|unless|however|not|never|cannot|wrong|false|doubt\w*|although|though"
     r"|disagree\w*|until|if|once|remov\w+|instead)\b|n['’]t\b",
-    re.IGNORECASE,
 )
 
 
@@ -98,22 +95,19 @@ class Answer(StrEnum):
 
 
 _LABEL: Final = r"^\W*(?:a(?:nswer|ns)?\s*[:.]\W*)?"
-_YES: Final = re.compile(
+_YES: Final = Form(
     rf"{_LABEL}(?:yes|yep|yeah|sure|of course|definitely|certainly|absolutely|clearly|naturally"
     r"|indeed|without (?:a )?doubt|very much|by all means|correct|right\b|it (?:does|will|can|is)"
     r"\b(?! not| only|n['’]t)|they (?:do|will|can|are)\b(?! not| only))",
-    re.IGNORECASE,
 )
-_NO: Final = re.compile(
+_NO: Final = Form(
     rf"{_LABEL}(?:no\b|nope|not (?:at all|by itself|really|here|any more)|never|it (?:does|will|is"
     r"|can) ?n[o'’]t|they (?:do|will|are|can) ?n[o'’]t|hardly)",
-    re.IGNORECASE,
 )
-_CONDITIONS: Final = re.compile(
+_CONDITIONS: Final = Form(
     r"\b(?:if|provided|only|but|as long as|when|once|unless|where|until|though|although|however"
     r"|almost|nearly|up to|at best|at most|in principle|in theory|partly|somewhat|depends"
     r"|assuming|with a (?:\w+ )?kernel)\b",
-    re.IGNORECASE,
 )
 
 

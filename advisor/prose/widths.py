@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from advisor.prose.forms import Form
 from advisor.prose.named import models_in
 
 _SIZE: Final = re.compile(
@@ -55,7 +56,7 @@ _FORMAT: Final = (
     r"(?:(?:fp|int|bf|nf|f|float|bfloat|mxfp|nvfp|w)\d{1,2}|\d{1,2}[- ]bits?|q[2-8]_[0-9k](?:_\w)?"
     r"|(?:four|eight|sixteen)[- ]bits?)"
 )
-_OF_OTHERS: Final = re.compile(
+_OF_OTHERS: Final = Form(
     rf"\b{_FORMAT}[- ](?:kv|k/v|cached?|keys|activations?|acts?|accumulat\w+|tensor|tflops|tops"
     r"|math|arithmetic|compute|matmul|gemms?|inputs?)\b"
     rf"|\b(?:kv|k/v|caches?|cached|activations?|keys and values|tflops|inputs?)(?: cache)?"
@@ -63,7 +64,6 @@ _OF_OTHERS: Final = re.compile(
     rf"|\s?[:=(])? ?{_FORMAT}\b"
     r"|\bactivations? (?:\w+ )?from \w+(?:[- ]bits?)? to \w+(?:[- ]bits?)?\b"
     rf"|\d ?tflops (?:of )?{_FORMAT}\b",
-    re.IGNORECASE,
 )
 """Formats of the cache, of activations and of arithmetic: no width of weights."""
 _WIDTHS: Final = (
@@ -82,20 +82,17 @@ _WIDTHS: Final = (
     (r"\b(?:int3|3[- ]bits?|w3a16|three[- ]bits?)\b", 3.0),
     (r"\b(?:int2|2[- ]bits?|w2a16|two[- ]bits?)\b", 2.0),
 )
-_BLOCKS: Final = re.compile(
+_BLOCKS: Final = Form(
     r"\b(?:i?q[1-8]_(?:k(?:_(?:xl|[sml]))?|[01]|xxs|xs|nl|[sm])|mxfp[48]|nvfp4|mxfp6)\b",
-    re.IGNORECASE,
 )
 """Formats with blocks, whose scales count."""
-_SHORT: Final = re.compile(
+_SHORT: Final = Form(
     r"\b(?:\d ?B(?: \w+)?|at|to|a|quanti[sz]ed(?: \w+)?|weights?|gguf|llama\.cpp) q([2-8])\b"
     r"|\bq([2-8])(?= (?:\d|weights?|quants?|gguf|models?|files?|of the)|\))|\bq([5-8])\b",
-    re.IGNORECASE,
 )
 """Q4 beside a model or its weights; "Q4" alone is as often a quarter of a year."""
-_BITS: Final = re.compile(
+_BITS: Final = Form(
     r"(?<![\w.])(\d{1,2}\.\d{1,2}) ?(?:bits?(?: per weight)?|bpw)\b|(?<![\w.])(\d{1,2}) ?bpw\b",
-    re.IGNORECASE,
 )
 _ALIKE: Final = 1.3
 """One format under several names: Q4_K_M of 4.5 bits is "4-bit" as well."""
