@@ -12,6 +12,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from advisor.forms import Form
+
 
 class Limit(StrEnum):
     """What a step waits for."""
@@ -244,8 +246,8 @@ _FORMS: Final = (
 
 
 @lru_cache(maxsize=64)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+def _compiled(pattern: str) -> Form:
+    return Form(pattern)
 
 
 _HINTS: Final = tuple(sorted({hint for form in _FORMS for hint in form.hints}))

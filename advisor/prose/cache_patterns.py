@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from advisor.prose.forms import Form
+from advisor.forms import Form
 
 _LITTLE: Final = (
     r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from advisor.claims import Claim, Metric, Stream, parse_claim
 from advisor.claims import Kind as ClaimKind
+from advisor.forms import Form
 from advisor.limits import Limit, limits_in, may_name_a_limit
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_patterns import (
@@ -18,7 +19,6 @@ from advisor.prose.cache_patterns import (
     LENGTHS,
     spans_lengths,
 )
-from advisor.prose.forms import Form
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     Effect,

@@ -15,7 +15,7 @@ from typing import Final
 
 from advisor.catalog.hardware import device, parse_hardware
 from advisor.claims.regime import mentioned, regime_of
-from advisor.prose.forms import Form
+from advisor.forms import Form
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found

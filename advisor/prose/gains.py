@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.forms import Form
 from advisor.prose.model import Kind
 from advisor.prose.patterns import (
     ANOTHER,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from advisor.prose.forms import Form
+from advisor.forms import Form
 from advisor.prose.tagging import Tag, names
 
 _WITHOUT: Final = Form(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from advisor.prose.forms import Form
+from advisor.forms import Form
 from advisor.prose.model import Status
 
 _ERRORS: Final = (

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from advisor.prose.forms import Form
+from advisor.forms import Form
 
 _NAMES: Final = (
     "deepseek|mixtral|mistral|ministral|codestral|devstral|llama|codellama|tinyllama|qwen|"

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from advisor.prose.forms import Form
+from advisor.forms import Form
 
 _NUMBER: Final = r"(\d{1,6}(?:[.,]\d+)?)"
 _UNIT: Final = (

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
+from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.effects import effects_of
-from advisor.prose.forms import Form
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
 from advisor.prose.gains import Effect
 from advisor.prose.ideas import ideas_of

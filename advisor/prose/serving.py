@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from advisor.prose.forms import Form
+from advisor.forms import Form
 from advisor.prose.gains import LARGEST_FACTOR, Effect
 from advisor.prose.model import Kind
 from advisor.prose.sentences import Clause

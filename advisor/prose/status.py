@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.forms import Form
 from advisor.prose.matrix import embedding, is_certain
 from advisor.prose.model import Status
 from advisor.prose.sentences import Clause, Sentence

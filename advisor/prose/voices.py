@@ -12,8 +12,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
+from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.forms import Form
 from advisor.prose.sentences import sentences_of
 
 _CALLOUT: Final = Form(

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from advisor.prose.forms import Form
+from advisor.forms import Form
 from advisor.prose.named import models_in
 
 _SIZE: Final = re.compile(

@@ -16,7 +16,7 @@ from typing import Any, Final
 _ASKED: Final = 150
 """Searches after which a form derives its hints."""
 _MOST_HINTS: Final = 80
-_SHORTEST: Final = 2
+_SHORTEST: Final = 3
 _DIGIT: Final = "0"
 """Stands for any digit."""
 _SOME_DIGIT: Final = re.compile(r"\d")
@@ -29,7 +29,7 @@ _EVERYWHERE: Final = frozenset(
 class Form:
     """A compiled pattern, whatever the case, with the letters that its matches hold."""
 
-    __slots__ = ("_asked", "_compiled", "_digits", "_hints", "pattern")
+    __slots__ = ("_asked", "_compiled", "_digits", "_filters", "_hints", "pattern")
 
     def __init__(self, pattern: str, flags: int = re.IGNORECASE) -> None:
         """Compile a pattern."""
@@ -38,10 +38,21 @@ class Form:
         self._asked = 0
         self._hints: tuple[str, ...] = ()
         self._digits = False
+        self._filters = False
 
     def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As of a compiled pattern."""
-        return self._compiled.search(text, start, end) if self.may_stand(text, start, end) else None
+        if self._filters:
+            words = text[start:end].lower()
+            for hint in self._hints:
+                if hint in words:
+                    break
+            else:
+                if not self._digits or _SOME_DIGIT.search(words) is None:
+                    return None
+        elif self._asked < _ASKED:
+            self._ask()
+        return self._compiled.search(text, start, end)
 
     def finditer(
         self, text: str, start: int = 0, end: int = sys.maxsize
@@ -64,20 +75,23 @@ class Form:
 
     def may_stand(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
         """Whether one of the hints stands in a text; true while there are none."""
-        if self._asked < _ASKED:
-            self._asked += 1
-            if self._asked == _ASKED:
-                hints = hints_of(self.pattern, self._compiled.flags)
-                self._digits = _DIGIT in hints
-                self._hints = tuple(hint for hint in hints if hint != _DIGIT)
-            return True
-        if not self._hints:
+        if not self._filters:
+            if self._asked < _ASKED:
+                self._ask()
             return True
         words = text[start:end].lower()
-        for hint in self._hints:
-            if hint in words:
-                return True
+        if any(hint in words for hint in self._hints):
+            return True
         return self._digits and _SOME_DIGIT.search(words) is not None
+
+    def _ask(self) -> None:
+        """Count a search; the last one counted derives the hints."""
+        self._asked += 1
+        if self._asked == _ASKED:
+            hints = hints_of(self.pattern, self._compiled.flags)
+            self._digits = _DIGIT in hints
+            self._hints = tuple(hint for hint in hints if hint != _DIGIT)
+            self._filters = bool(hints)
 
 
 def hints_of(pattern: str, flags: int = re.IGNORECASE) -> tuple[str, ...]:
