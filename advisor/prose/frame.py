@@ -168,10 +168,9 @@ _PARALLEL: Final = Form(
     r"|\b(dual|pair of|two|both|three|four|eight|\d{1,2}) ?[x×]? ?(?:nvidia )?(?:rtx |rx |the )?"
     r"(?:[2-5]0[5-9]0|7900)",
 )
-_NODES: Final = re.compile(
+_NODES: Final = Form(
     r"\b(\d{1,2}|two|three|four|eight|sixteen) (?:nodes?|servers?|boxes|machines) (?:of|with|[x×]) "
     r"(\d{1,2}|two|four|eight|sixteen)\b",
-    re.IGNORECASE,
 )
 _COUNTS: Final = {"two": 2, "dual": 2, "both": 2, "pair of": 2, "three": 3, "four": 4, "eight": 8,
                   "sixteen": 16}  # fmt: skip
