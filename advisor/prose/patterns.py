@@ -6,53 +6,50 @@ import re
 from types import MappingProxyType
 from typing import Final
 
-FIGURE: Final = re.compile(
+from advisor.forms import Form
+
+FIGURE: Final = Form(
     r"\d\s?(?:x\b|×|%|per ?cent\b|pct\b|[GkM]B\b|ms\b|us\b|µs|milliseconds|tok|t/s|tokens?\b"
     r"|times\b|s per token|s/token)|[x×]\s?\d|\d-fold\b"
     r"|\b(?:tok(?:en)?s? ?(?:/|per|an?|each|every) ?s(?:ec(?:ond)?)?|factor of)\b"
     r"|\b(?:twice|thrice|half|halv(?:e|es|ed|ing)|thirds?|quarters?|fifths?|tenths?|doubl(?:e|es|ed"
     r"|ing)|tripl(?:e|es|ed|ing)|quadrupl(?:e|es|ed|ing)|\w+fold|per ?cent"
     r"|(?:two|three|four|five|six|eight|ten) times)\b",
-    re.IGNORECASE,
 )
 SIGNED_PERCENT: Final = re.compile(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
 BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
-FRACTION: Final = re.compile(
+FRACTION: Final = Form(
     r"\b(?:an?|one|about a|exactly a)? ?(?P<part>half|third|quarter|fifth|sixth|seventh|eighth"
     r"|tenth|twelfth|sixteenth)"
     r"\b(?! (?:million|billion))",
-    re.IGNORECASE,
 )
 PARTS: Final = MappingProxyType(
     {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
      "eighth": 8.0, "tenth": 10.0, "twelfth": 12.0, "sixteenth": 16.0}
 )  # fmt: skip
-UTILISATION: Final = re.compile(
+UTILISATION: Final = Form(
     r"(?P<low>\d{1,2})(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?% (?:of (?:the )?(?:peak "
     r")?(?:flops|tflops|peak compute|compute)"
     r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around"
     r"|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
-    re.IGNORECASE,
 )
-NOT_BEFORE: Final = re.compile(
-    r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$", re.IGNORECASE
+NOT_BEFORE: Final = Form(
+    r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$",
 )
-QUADRATIC: Final = re.compile(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)", re.IGNORECASE)
-READS: Final = re.compile(
+QUADRATIC: Final = Form(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)")
+READS: Final = Form(
     r"\b(?:(?:goes|go|passes|runs) through|visits?|reads?|streams?|streamed|loads?|loaded"
     r"|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"
     r"|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
-    re.IGNORECASE,
 )
-ALL_EXPERTS: Final = re.compile(
+ALL_EXPERTS: Final = Form(
     r"\b(?:all|every(?: single)?|each(?: one)?|the (?:full|whole|entire|complete) set)(?: of)?"
     r"(?: the| its| those)?(?: (?:\d{1,3}|two|four|eight|sixteen|sixty-four))?"
     r"(?: (?:routed|different|available|stored|local))? experts?\b"
     r"|\b(?:over|through|across|on|of|touches|reads|visits) all (?:\d{1,3}|four|eight|sixteen)\b",
-    re.IGNORECASE,
 )
 """Every expert of a mixture, as what a clause is about."""
-LIKE_DENSE: Final = re.compile(
+LIKE_DENSE: Final = Form(
     r"(?:\bas (?:slow(?:ly)?|fast|quick(?:ly)?|expensive|heavy|costly) as"
     r"|\bno (?:faster|quicker|cheaper) than|\b(?:same|identical) (?:\w+ ){1,3}?as"
     r"|\b(?:just|exactly|behaves|runs|decodes|performs) like|\b(?:equals?|matches|that of"
@@ -61,10 +58,9 @@ LIKE_DENSE: Final = re.compile(
     r"|\bdense (?:\w+ ){0,2}?(\d{1,4}(?:\.\d+)?) ?B\b[^.;:]{0,48}?\b(?:just as (?:fast|slow"
     r"|quick)\w*|equally (?:fast|slow)|(?:at )?the same (?:speed|rate|pace|time|latency)"
     r"|no slower)",
-    re.IGNORECASE,
 )
 """A model that is said to cost what a dense one of so many parameters does."""
-CAPACITY_DRIVES: Final = re.compile(
+CAPACITY_DRIVES: Final = Form(
     r"\b(?:speed|rate|pace|t/s|tok(?:en)?s?/s|tokens per second|tg|tps|generation|decod\w+|fast)\b"
     r"(?: \w+){0,3}? (?:(?:goes|go|grows?|rises?|scales?|increases?|climbs?) (?:\w+ )?with"
     r"|follows?|tracks?|depends? (?:\w+ )?on|hinges? on|(?:is|are) (?:\w+ )?(?:set|decided"
@@ -77,10 +73,9 @@ CAPACITY_DRIVES: Final = re.compile(
     r"|explanation|makes?|made|gives?|that)\b"
     r"|\b(?:fast|quick)(?:er|ly)?,? (?:because|since|as) (?:it|the \w+) (?:has|have|holds|offers"
     r"|comes with) (?:more|twice the|double the) (?:memory|vram|gigabytes|gb|ram)\b",
-    re.IGNORECASE,
 )
 """Memory size that is said to set speed."""
-FITS: Final = re.compile(
+FITS: Final = Form(
     r"\b(?:runs? (?:in|on)|fits?(?: into| in| on)?|fitting|needs? (?:only|just|no more than|at most"
     r"|a mere)|only needs?|requires? (?:only|just)|(?:gets?|makes?|can) (?:by|do) with"
     r"|(?:is|are|will be|should be) (?:enough|plenty|sufficient|ample|all (?:it|you|we|one) needs?)"
@@ -91,78 +86,66 @@ FITS: Final = re.compile(
     r"|go(?:es)? (?:in|into|on|onto)|squeezes? (?:in|into|on|onto)|loads? (?:into|onto|in|on)"
     r"|(?:has|have) room for|is (?:within|in) reach of|lives? (?:in|on)"
     r"|(?:memory|vram|ram) (?:needed|required|requirement|need|budget|footprint)\b)",
-    re.IGNORECASE,
 )
-OVER_ALL: Final = re.compile(
+OVER_ALL: Final = Form(
     r"\b(?:sav(?:es?|ed|ing)|cuts?|reduc(?:es?|ed|ing|tion of)|lowers?|removes?|eliminates?"
     r"|shaves off|drops by|falls by|shrinks by)\s(?:\w+\s){0,4}?(?:by |of )?([1-9]\d\d)\s?%",
-    re.IGNORECASE,
 )
-PERCENT_OF_TIME: Final = re.compile(
+PERCENT_OF_TIME: Final = Form(
     r"\b(\d{1,2}(?:\.\d+)?)\s?% of (?:the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl|original"
     r"|baseline)"
     r"|what (?:it|they) (?:is|was|were|used)|before)\b",
-    re.IGNORECASE,
 )
-TIMES: Final = re.compile(
+TIMES: Final = Form(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
     r"]times|[- ]?fold)\b|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
-    re.IGNORECASE,
 )
-OF_SOMETHING: Final = re.compile(
+OF_SOMETHING: Final = Form(
     r"\s*(?:(?:the|in|its|their|of|as many|as much|more|fewer|less|larger|smaller|bigger"
     r"|higher)\s+)"
     r"(?:[\w-]+\s+){0,4}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth|experts?|batch"
     r"|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size|capacity|vram"
     r"|traffic|b16)\b",
-    re.IGNORECASE,
 )
-OF_PARTS: Final = re.compile(
+OF_PARTS: Final = Form(
     r"\s*of (?:the |all |its |our |their |these |those )?(?:\w+[- ]){0,2}?(?:heads|layers|blocks"
     r"|weights|parameters|zeros|entries|values|rows|columns|neurons|channels|gates|visits|bytes"
     r"|multiplications|flops|operations|arithmetic|math|experts|tokens(?! (?:time|latency))|users"
     r"|requests|cards|gpus"
     r"|scores?|masks?|memory|traffic|cache|reads|accesses)\b",
-    re.IGNORECASE,
 )
 """A part of something that is no time."""
-OF_A_THING: Final = re.compile(
+OF_A_THING: Final = Form(
     r"\b(?:batch|cache|memory|bytes|weights?|model|size|bandwidth|capacity|flops|compute)\s+"
     r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$",
-    re.IGNORECASE,
 )
-OFTEN: Final = re.compile(r"of the time\b(?! (?:per|for|between|of|a token|each))", re.IGNORECASE)
-TAKES: Final = re.compile(
+OFTEN: Final = Form(r"of the time\b(?! (?:per|for|between|of|a token|each))")
+TAKES: Final = Form(
     r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
-    re.IGNORECASE,
 )
-OTHER_SIDE: Final = re.compile(
+OTHER_SIDE: Final = Form(
     r"\b(?:rather than|than|before|instead of|different from|not|versus|vs\.?|or|from being"
     r"|no longer|without being)\s+(?:\w+\s+)?$",
-    re.IGNORECASE,
 )
-SMALLER_SIZE: Final = re.compile(
+SMALLER_SIZE: Final = Form(
     r"\b(\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:]{0,24}? (?:to|into|becomes?|->"
     r"|→)[^.;:\d]{0,20}(\d+(?:\.\d+)?)"
     r" ?GB\b(?!/s)",
-    re.IGNORECASE,
 )
-OF_THE_RATE: Final = re.compile(
+OF_THE_RATE: Final = Form(
     r"(?: of)? the (?:[\w/-]+ )?(?:speed|pace|rate|tokens?(?:/s| per second)|tok/s|t/s)\b",
-    re.IGNORECASE,
 )
-OF_THE_TIME: Final = re.compile(
-    r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b", re.IGNORECASE
+OF_THE_TIME: Final = Form(
+    r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b",
 )
-ADVICE: Final = re.compile(
+ADVICE: Final = Form(
     r"\b(buy|choose|pick|prefer|select|opt for|invest in|(?:sort|rank|order|compare)(?: \w+)? by)\b"
     r"|(?:^\W*|[,;:.—–(] ?|\b(?:should|must|to|you|we|i|and|or|then|please|better|would|will|can"
     r"|always"
     r"|just|simply|rather|also|not|never|that|is) )(buy|take|choose|get|pick|prefer|go for|pay for"
     r"|select|look for|invest in|opt for|rank)\b",
-    re.IGNORECASE,
 )
-SAME_AS_SHORT: Final = re.compile(
+SAME_AS_SHORT: Final = Form(
     r"as (?:fast|quickly) as an empty|(?:leaves?|leaving) (?:the )?(?:\w+[- ]){0,3}?(?:rate|speed"
     r"|pace|latency|time)\b[^.;:]{0,24}? as (?:it|they)|\b(?:runs?|works?|goes"
     r"|decodes?) at the same"
@@ -170,45 +153,38 @@ SAME_AS_SHORT: Final = re.compile(
     r"(?:(?<!half )(?<!third )(?<!quarter )as fast|as quick(?:ly)?|same (?:speed|rate|pace"
     r"|\d+ ?tok\S*)|no slower|\d+ ?tok\S*"
     r"|just as \w+) (?:\w+ ){0,3}?(?:as|than) (?:at|with|for) \d",
-    re.IGNORECASE,
 )
-PER_TOKEN: Final = re.compile(
+PER_TOKEN: Final = Form(
     r"ms (?:per|a|/) ?token|ms/token|ms (?:between|for (?:each|every)|from) (?:\w+ )?tokens?"
     r"|\b(?:tpot|itl|tbt)\b|per token",
-    re.IGNORECASE,
 )
-LESS_OF: Final = re.compile(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of", re.IGNORECASE)
+LESS_OF: Final = Form(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of")
 SOME_DIGIT: Final = re.compile(r"\d")
 SOME_AMOUNT: Final = re.compile(r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b)")
 PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
-RATE_COLUMN: Final = re.compile(
+RATE_COLUMN: Final = Form(
     r"\btok(?:en)?s?(?:\s?/\s?| per | a )s(?:ec(?:onds?)?)?\b|\bt/s|\btps\b"
     r"|\btg(?:\d+)?\b",
-    re.IGNORECASE,
 )
 NUMBER_ALONE: Final = re.compile(
     r"\s*(?:[~≈]|about|approx\.?|est\.?)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:\([^()]*\)|[*†‡])?\s*"
 )
-BASE_ROW: Final = re.compile(
+BASE_ROW: Final = Form(
     r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
     r"|status quo|unpruned)\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
-    re.IGNORECASE,
 )
-TO_A_PART: Final = re.compile(
+TO_A_PART: Final = Form(
     r"\b(?:cuts?|brings?|takes?|reduces?|lowers?|shrinks?|falls?|drops?"
     r"|goes)\b[^.;:]{0,40}? to (?:an?|one"
     r"|about an?) (?P<part>half|third|quarter|fifth|sixth|eighth|tenth|sixteenth)\b",
-    re.IGNORECASE,
 )
-BECOMES: Final = re.compile(
+BECOMES: Final = Form(
     r"\b(\d{1,5}(?:\.\d+)?) ?(?:ms|s)(?: per token| a token|/token)?,? (?:(?:will )?(?:now "
     r")?takes?|becomes?|turns? into|shrinks? to"
     r"|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?(?:ms|s)\b",
-    re.IGNORECASE,
 )
-FACTOR_OF: Final = re.compile(
+FACTOR_OF: Final = Form(
     r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)\b",
-    re.IGNORECASE,
 )
 VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
 NUMBER_WORDS: Final = MappingProxyType(
@@ -228,45 +204,39 @@ NUMBER_WORDS: Final = MappingProxyType(
         "twenty": 20.0,
     }
 )
-OF_WHICH: Final = re.compile(
+OF_WHICH: Final = Form(
     r"\b(?:account\w* for|of which|thereof|amounts? to|overhead\w* of|plus|adds?|adding"
     r"|spends?) (?:under"
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",
-    re.IGNORECASE,
 )
 """A time that is a part of another."""
-PER_PIECE: Final = re.compile(
+PER_PIECE: Final = Form(
     r"(?<!for )\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop"
     r"|prompt)",
-    re.IGNORECASE,
 )
-COPULA: Final = re.compile(
+COPULA: Final = Form(
     r"(?:\b(?:is|are|be|being|been|becom(?:e|es|ing)|remains?|stays?|runs?|called|was|were|gets?"
     r"|as|counts|makes?|made"
     r"|considered|it|them|decode|decoding|generation)\b|['’](?:s|re)\b|=|:)(?:\s+[\w-]+){0,4}\s*$",
-    re.IGNORECASE,
 )
-PRODUCT: Final = re.compile(
+PRODUCT: Final = Form(
     r"\b(?:multipl(?:y|ies|ied|ying)|compounds?|compounding|combines?|stacks?)"
     r" (?:up )?(?:together )?to (?:about |some |roughly |a factor of )?(?P<times>\d{1,3}(?:\.\d+)?"
     r"|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|sixteen|twenty)"
     r"(?: ?[x×]| times)?\b(?! ?(?:%|[kMGT]?B\b|ms|tok|tokens|users|layers|gpus|cards|bits))",
-    re.IGNORECASE,
 )
 """Gains multiplied with each other: "which multiplies to fourteen"."""
-AS_FAST: Final = re.compile(
+AS_FAST: Final = Form(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
     r"]times)?"
     r" (?:as (?:fast|quick|quickly)|faster|quicker)\b|\b(?P<twice>twice) as (?:fast|quick"
     r"|quickly)\b",
-    re.IGNORECASE,
 )
-SOME_PEAK: Final = re.compile(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense", re.IGNORECASE)
-SAME_BYTES: Final = re.compile(
+SOME_PEAK: Final = Form(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense")
+SAME_BYTES: Final = Form(
     r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b",
-    re.IGNORECASE,
 )
-ZEROS_SKIPPED: Final = re.compile(
+ZEROS_SKIPPED: Final = Form(
     r"\b(?:does|do|need|will|must|has|have) not (?:have to |even |be )?(?:fetch|read|load|touch"
     r"|stream|transfer)\w* (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
     r"|\bzero(?:s|es|ed)?(?: \w+){0,2}? (?:need|needs|costs?|cause|causes|take"
@@ -283,46 +253,40 @@ ZEROS_SKIPPED: Final = re.compile(
     r" charge)?|for free|for nothing)\b"
     r"|\bskips? (?:the |all |over )?zero(?:s|es|ed)?(?: \w+)? (?:automatically|on its own"
     r"|by itself|anyway|for free|on the fly)",
-    re.IGNORECASE,
 )
 """Zeros that the hardware is said to leave unread by itself."""
-HEADS_UNREAD: Final = re.compile(
+HEADS_UNREAD: Final = Form(
     r"\b(?:heads?|k/?v|keys|values|cache|projections?)\b[^.;:]{0,30}? (?:is|are) (?:not|no longer"
     r"|never) (?:read|fetched|loaded|streamed|touched)",
-    re.IGNORECASE,
 )
 """Masked heads that are said to be left unread."""
-DECIDES: Final = re.compile(
+DECIDES: Final = Form(
     r"\b(?:activation (?:width|precision|bits)|(?:width|precision) of the activations|attention"
     r" (?:kernel|backend|implementation)) (?:that |which )?(?:decides?|determines?|sets?|governs?"
     r"|dictates?|limits?)\b"
     r"|\b(?:decided|determined|set|governed|limited) by the (?:activation (?:width|precision|bits)"
     r"|(?:width|precision) of the activations|attention (?:kernel|backend|implementation))",
-    re.IGNORECASE,
 )
 """Levers that are said to decide the speed of decode."""
-OFF_THE_TIME: Final = re.compile(
+OFF_THE_TIME: Final = Form(
     r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
     r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
     r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
-    re.IGNORECASE,
 )
-GAIN_IN: Final = re.compile(
+GAIN_IN: Final = Form(
     r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
     r"|adds?)\b"
     r"[^.;:,]{0,20}?"
     r"(\d{1,3}(?:\.\d+)?) ?% (?:in|on|of|for) (?:the |our )?(?:\w+[- ]){0,2}?(?:tpot|itl|tbt"
     r"|latency|speed|decode|decoding|generation|tok(?:en)?s?\b)",
-    re.IGNORECASE,
 )
-ANOTHER: Final = re.compile(
+ANOTHER: Final = Form(
     r"\b(?:adds?|gives?|brings?|buys?|yields?|worth) (?:us |you |it )?(?:another|a further"
     r"|an extra|an"
     r" additional|a) (\d{1,3}(?:\.\d+)?)\s?(%|x\b|×)(?! (?:more|less|fewer|of))",
-    re.IGNORECASE,
 )
 """A gain on top of one told before, whose metric it keeps."""
-CARRIED: Final = re.compile(
+CARRIED: Final = Form(
     r"\binherits? (?:the |this |that )?(?:\w+ )?(?:figure|factor|speed-?up|gain|ratio|boost"
     r"|number)\b"
     r"|\b(?:follows? (?:it|this|that|them|suit) ?(?:down|up)?|(?:shrinks?|drops?|falls?|rises?"
@@ -345,40 +309,34 @@ CARRIED: Final = re.compile(
     r"|holds) (?:over )?(?:directly "
     r"|straight |one to one |fully |equally )?(?:to|into|for) (?:the )?(?:\w+[- ]){0,2}?(?:decod\w+"
     r"|generation|chat|tokens?|tpot|itl|replies|single)",
-    re.IGNORECASE,
 )
 """A gain told before that decode is said to have as well."""
-ORIGIN: Final = re.compile(
+ORIGIN: Final = Form(
     r"\b(?:gains?|speed-?ups?|win|advantage|benefit|improvement|acceleration)\b[^.;:]{0,30}?\b"
     r"(?:stems?|comes?|results?|derives?|originates?|is (?:mainly |mostly )?(?:due|owed|thanks))"
     r" (?:mainly |mostly |entirely |only )?(?:from|to|out of)\b",
-    re.IGNORECASE,
 )
 """Where a gain is said to come from."""
-GONE: Final = re.compile(
+GONE: Final = Form(
     r"[^.;:,]{0,24}?\b(?:goes(?! (?:to|into|on))|is gone|vanish\w*|disappears?|falls away"
     r"|is (?:saved|won|cut|removed)"
     r"|less|sooner|shorter)\b",
-    re.IGNORECASE,
 )
-SAVES: Final = re.compile(
+SAVES: Final = Form(
     r"\b(?:sav(?:es?|ed|ing)|shav(?:es?|ed|ing)|cut(?:s|ting)?|remov(?:es?|ed|ing)|wins?|gains?"
     r"|trims?|slash(?:es)?)\b(?![^.;:]* to (?:an?|one)? ?$)[^.;:]{0,70}$",
-    re.IGNORECASE,
 )
 """Around a part of a time: it is what is saved, not what is left."""
-LIKE_SMALLER: Final = re.compile(
+LIKE_SMALLER: Final = Form(
     r"\b(?:generat\w+|runs?|decodes?|answers?|replies|speed|fast|quick(?:ly)?|types?) (?:like|as"
     r"|at the"
     r" (?:speed|pace|rate) of) an? (?:dense )?(?:\d+(?:\.\d+)?B\b|(?:much |far )?smaller)",
-    re.IGNORECASE,
 )
-ONE_ROW: Final = re.compile(
-    r"\b(?:matrix[- ]vector|gemv|single[- ]row|M ?= ?1\b|batch[- ](?:1|one)\b)", re.IGNORECASE
+ONE_ROW: Final = Form(
+    r"\b(?:matrix[- ]vector|gemv|single[- ]row|M ?= ?1\b|batch[- ](?:1|one)\b)",
 )
-NOT_ALL: Final = re.compile(
+NOT_ALL: Final = Form(
     r"\b(?:(?<!or )not|rather than|instead of|only|hardly|little|less|unlike|if|when|while"
     r"|where)\b",
-    re.IGNORECASE,
 )
 """Words by which a clause restricts what it says."""
