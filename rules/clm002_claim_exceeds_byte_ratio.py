@@ -140,7 +140,9 @@ def _is_byte_lever(lever: LeverAudit) -> bool:
 
 
 _CAUSES = frozenset({"QUANT", "MATMUL"})
-_OTHERS = frozenset({"SPEC", "PRUNE", "S24", "TP", "GRAPHS", "DISTILL", "OFFLOAD", "BATCH"})
+_OTHERS = frozenset(
+    {"SPEC", "PRUNE", "S24", "TP", "GRAPHS", "DISTILL", "OFFLOAD", "BATCH", "REMOVED", "LAYERS"}
+)
 _FROM_TO = re.compile(r"from (?:about )?(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) GB")
 _WHOLE = re.compile(r"of the (\d+(?:\.\d+)?) GB")
 _PAIR = re.compile(
@@ -186,7 +188,8 @@ def _judge(said: Said) -> Wrong | None:
     """A factor of quantization above its bytes before over after."""
     statement = said.statement
     sure = confidence_of(statement)
-    if sure is None or statement.kind is not Kind.GAIN or statement.speedup is None:
+    speedup = statement.speedup if statement.kind is Kind.GAIN else _risen(said)
+    if sure is None or speedup is None:
         return None
     if statement.is_aggregate or not is_small_batch(statement) or not _is_of_quant(said):
         return None
@@ -198,13 +201,30 @@ def _judge(said: Said) -> Wrong | None:
     if said.has(_FITTING):
         return None
     ratio = _ratio(statement.context_text)
-    if ratio is None or statement.speedup <= _GRACE * ratio:
+    if ratio is None or speedup <= _GRACE * ratio:
         return None
     return Wrong(
-        f"{statement.speedup:.3g}x is more than the {ratio:.3g}x by which the bytes fall",
+        f"{speedup:.3g}x is more than the {ratio:.3g}x by which the bytes fall",
         sure,
         numbers={"byte_ratio": ratio},
     )
+
+
+_BEFORE = re.compile(
+    r"\b(?:before|today|now|currently|baseline|base|reference|was|old)\b[^;\n]{0,60}?"
+    r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:tok(?:ens?)?s?/s|t/s|tps|tokens (?:per|a) second)",
+    re.IGNORECASE,
+)
+
+
+def _risen(said: Said) -> float | None:
+    """The factor between a rate that items above tell of before, and the one that is told."""
+    statement = said.statement
+    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None:
+        return None
+    above = statement.context_text[: -len(statement.sentence_text)]
+    rates = {float(rate) for rate in _BEFORE.findall(above)} - {0.0}
+    return 1e3 / statement.tpot_ms / rates.pop() if len(rates) == 1 else None
 
 
 def _is_of_quant(said: Said) -> bool:

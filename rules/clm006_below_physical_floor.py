@@ -190,7 +190,7 @@ _UNDRAFTED = (
 """Words that rule several tokens a pass out."""
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
 _MANY = (
-    r"\b(?:nodes?|[dh]gx|clusters?|racks?|pods?|multi-?gpu|sharded|tensor[- ]parallel\w*"
+    r"\b(?:nodes?|[dh]gx(?! spark)|clusters?|racks?|pods?|multi-?gpu|sharded|tensor[- ]parallel\w*"
     r"|pipeline[- ]parallel\w*|TP|across (?:all|the|several)|all (?:\w+ )?(?:cards|gpus))\b"
 )
 """Several devices, of which the text does not say how many."""

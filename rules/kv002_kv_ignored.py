@@ -385,12 +385,21 @@ _OTHER_SUBJECT = re.compile(
 """What rightly does not hang on the context."""
 
 
+_OF_SPEED = (
+    r"(?<!first )\btime per token|tokens? (?:per|a) second|tok/s|decode (?:speed|step|time)"
+    r"|\btpot\b"
+)
+_OF_DECODE = r"decod|\bsteps?\b|tokens?\b|generat"
+
+
 def _is_universal(statement: Statement) -> bool:
     """Whether the speed of decode is said to be the same at any length."""
     told = ANY_LENGTH.search(statement.text)
     if told is None or statement.phase is not Phase.DECODE:
         return False
-    if statement.clause.isdisjoint({"DECODE", "TIME", "RATE"}):
+    named = re.search(_OF_DECODE, statement.text, re.IGNORECASE)
+    before = re.search(_OF_SPEED, statement.context_text, re.IGNORECASE)
+    if statement.clause.isdisjoint({"TIME", "RATE"}) and named is None and before is None:
         return False
     return _OTHER_SUBJECT.search(statement.text) is None
 

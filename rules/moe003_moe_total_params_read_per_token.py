@@ -208,10 +208,10 @@ _HELD = re.compile(
 )
 """What must be there, which is rightly all."""
 _TAKEN = re.compile(
-    r"\b(?:read|stream|load|fetch|pull|mov|drag|cross|travers|touch|go(?:es)? (?:over|through)|pass"
-    r"|haul|shift|transfer|transport|suck|shovel|need|cost|traffic|through|per token"
-    r"|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput|us(?:e|es|ed)\b|tak(?:e|es"
-    r"|en)\b|bytes)\w*",
+    r"\b(?:travel|flow|arriv|leav|read|stream|load|fetch|pull|mov|drag|cross|travers|touch"
+    r"|go(?:es)? (?:over|through)|pass|haul|shift|transfer|transport|suck|shovel|need|cost|traffic"
+    r"|through|per token|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput"
+    r"|us(?:e|es|ed)\b|tak(?:e|es|en)\b|bytes)\w*",
     re.IGNORECASE,
 )
 _CLOSE = {True: (0.92, 1.08), False: (0.85, 1.3)}
@@ -233,7 +233,10 @@ def _all_bytes(said: Said) -> float | None:
     if statement.kind not in {Kind.READS, Kind.AMOUNT}:
         return None
     text = statement.text
-    if not _FOR_EACH.search(statement.sentence_text) or not _TAKEN.search(text):
+    if statement.table is not None:
+        text = f"{statement.table[0][statement.table[2]]}: {text}"
+    told_of = text if statement.table is not None else statement.sentence_text
+    if not _FOR_EACH.search(told_of) or not _TAKEN.search(text):
         return None
     if _HELD.search(text) or re.search(_PART_OF, text):
         return None
@@ -301,7 +304,7 @@ _PART_OF = r"\d ?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts|\bof whi
 _OF_FEW = re.compile(
     r"\b(?:only (?!after|once|when)|just|fraction|few|active (?:weights|parameters|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
-    r"|balanc\w+|unless|except|any of)\b",
+    r"|balanc\w+|unless|except|any of|first (?:forward )?pass|paged? in|warm-?up|download\w*)\b",
     re.IGNORECASE,
 )
 _ALL_WEIGHTS = re.compile(

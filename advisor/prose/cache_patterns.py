@@ -43,8 +43,8 @@ KV_IGNORED: Final = Form(
     rf"|(?:only|nothing but|just|solely) {_WEIGHTS}"
     r"|(?:weights|parameters) alone|weights (?:are|is) (?:all|the only (?:thing|part)|everything)"
     r" (?:\w+ )?(?:counts?|matters?|(?:is|gets) read|moves?|in the step)|weights and nothing else"
-    rf"|(?:is|are|equals?|=|:) {_WEIGHTS}(?: bytes)? (?:over|divided by|/|by) (?:the )?"
-    r"(?:memory )?bandwidth"
+    rf"|(?:is|are|equals?|=|:) (?:still |just |simply )?(?:{_WEIGHTS}(?: bytes)?|\d[\d.]* ?GB)"
+    r" (?:over|divided by|/|by) (?:the )?(?:memory )?bandwidth"
     # independent of how long
     r"|(?:does|do) not (?:matter|count|play)|doesn['’]t (?:matter|count)"
     r"|(?:does|do) not (?:depend on|care about|care|change with|grow with|rise with|vary with"
@@ -76,12 +76,19 @@ KV_IGNORED: Final = Form(
     # the same as at 1k
     r"|keeps? (?:its|the same) (?:pace|speed|rate)"
     r"|(?:stays?|remains?|is) (?:where|what|as) it was at \d"
+    r"|(?:same|identical) (?:\d[\d.]* ?(?:tok\S*|t/s|ms)|speed|rate|pace|time|tpot|latency)"
+    r"(?: \w+){0,2}? (?:as|to|like) (?:those |that |the )?(?:at |with |for |in |of )?(?:an? )?"
+    r"(?:short|empty|new|fresh|\d)\w*"
+    r"|(?:identical|equal) to (?:the )?(?:speed|rate|pace|time|that) (?:at|with|of|for)"
+    r"|nothing to worry about|no (?:concern|worry)|can be (?:left out|forgotten|omitted)|left out"
     r"|(?:flat|constant|unchanged) (?:from|over|across|between|up to|all the way) )\b",
 )
 ANY_LENGTH: Final = Form(
     r"\b(?:independent(?:ly)? of|no matter|regardless of|irrespective of|whatever|however"
     r"|(?:does|do) not (?:depend on|care about|change with|grow with|rise with|vary with))"
-    r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|deep|full|context|history)\b",
+    r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|deep|full|context|history)\b"
+    r"|\b(?:length|depth|size) of the (?:context|dialogue|conversation|history|prompt|session)"
+    r" (?:plays? no (?:part|role)|does not (?:matter|enter|count)|is irrelevant|has no \w+)",
 )
 """Every length is meant, the long ones too."""
 SAME_FIGURE: Final = Form(

@@ -68,6 +68,9 @@ CAPACITY_DRIVES: Final = Form(
     r"|function) of) (?:the |how much )?(?:amount of |size of )?(?:vram|gigabytes"
     r"|memory(?: size| capacity| amount)|capacity|(?:card|hbm|ram)(?:'s)? (?:size|capacity)"
     r"|memory (?:a |the |you |is ))"
+    r"|\bwhat (?:\w+ )?(?:matters|counts|decides|sets|drives|limits)\b[^.;:]{0,24}?\b(?:speed|rate"
+    r"|pace|tokens per second|t/s|tok/s|fast)\b[^.;:]{0,12}? is (?:the )?(?:amount of |size of )?"
+    r"(?:vram|memory (?:size|capacity)|memory(?! band)|capacity|gigabytes)\b"
     r"|\b(?:extra|additional|more|missing|larger|bigger) (?:\w+ ){0,2}?(?:gigabytes|gb|vram|memory"
     r"|capacity) (?:is|are|was|were) (?:the |what |why |behind )(?:only )?(?:\w+ )?(?:reason|cause"
     r"|explanation|makes?|made|gives?|that)\b"
@@ -85,6 +88,8 @@ FITS: Final = Form(
     r"|(?:has|have|needs?|must) (?:to )?(?:only )?be (?:resident|held|kept|in (?:memory|vram|hbm))"
     r"|go(?:es)? (?:in|into|on|onto)|squeezes? (?:in|into|on|onto)|loads? (?:into|onto|in|on)"
     r"|(?:has|have) room for|is (?:within|in) reach of|lives? (?:in|on)"
+    r"|(?:needs?|takes?|wants?|requires?) (?:about |some |roughly )?\d[\d.]* ?GB of "
+    r"(?:gpu |device )?(?:memory|vram|ram|hbm)"
     r"|(?:memory|vram|ram) (?:needed|required|requirement|need|budget|footprint)\b)",
 )
 OVER_ALL: Final = Form(
@@ -98,7 +103,8 @@ PERCENT_OF_TIME: Final = Form(
 )
 TIMES: Final = Form(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
-    r"]times|[- ]?fold)\b|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
+    r"]times|[- ]?fold)\b(?! ?(?:(?:[habl]|mi|rtx|gtx|v|gb|gh)\s?\d{2,4}|gpus?\b|cards\b))"
+    r"|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
 )
 OF_SOMETHING: Final = Form(
     r"\s*(?:(?:the|in|its|their|of|as many|as much|more|fewer|less|larger|smaller|bigger"
@@ -205,7 +211,7 @@ NUMBER_WORDS: Final = MappingProxyType(
     }
 )
 OF_WHICH: Final = Form(
-    r"\b(?:account\w* for|of which|thereof|amounts? to|overhead\w* of|plus|adds?|adding"
+    r"\b(?:account\w* for|of which|thereof|overheads? (?:of|amounts? to)|plus|adds?|adding"
     r"|spends?) (?:under"
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",
 )
