@@ -62,6 +62,23 @@ class Mutant(NamedTuple):
         """The change in words, which stays the same while lines around it move."""
         return f"{self.before} -> {self.after}"
 
+    @property
+    def told(self) -> str:
+        """The mutant in one line."""
+        return f"{self.path}:{self.line} {self.where}: {self.change}"
+
+
+SURVIVED: Final = "survived"
+SLOW: Final = "slow"
+
+
+class Result(NamedTuple):
+    """What became of a mutant: under the tests that there were, and under those there are now."""
+
+    mutant: Mutant
+    first: str
+    now: str
+
 
 def mutants(path: str, text: str) -> tuple[Mutant, ...]:
     """Every mutant of a module's text, in the order of the text."""

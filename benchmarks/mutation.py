@@ -26,7 +26,6 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -35,15 +34,13 @@ from typing import Final, NamedTuple
 
 import coverage
 import pytest
-import yaml
 
-from benchmarks.mutants import Mutant, mutants, mutated, users
+from benchmarks.mutants import SLOW, SURVIVED, Mutant, Result, mutants, mutated, users
+from benchmarks.mutation_page import BAR, page
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "mutation.md"
-REASONS: Final = Path(__file__).with_name("equivalent_mutants.yaml")
 SIZE: Final = 400
-BAR: Final = 0.85
 JUDGES: Final = (
     "audit", "steps", "judge", "evidence", "operands", "corners", "alternatives", "said",
     "statements",
@@ -57,8 +54,17 @@ SUITES: Final = (
     "tests/test_advise.py", "tests/test_published_claims.py", "tests/levers", "tests/prose",
 )  # fmt: skip
 """Tests that judge within their process; others start a command, which no mutant would reach."""
+TABLES: Final = frozenset(
+    {
+        "tests/prose/test_counts.py", "tests/prose/test_limits.py", "tests/rules/test_limits.py",
+        "tests/rules/test_slots.py", "tests/rules/test_slots_of_figures.py",
+        "tests/test_audit.py", "tests/test_judge.py", "tests/test_evidence.py",
+        "tests/test_operands.py", "tests/test_said.py",
+    }
+)  # fmt: skip
+"""Tests that are collected fast and notice most: they run before the others are collected."""
 LIMIT_S: Final = 120
-"""Processor time of all tests of one mutant."""
+"""Processor time of the tests of one mutant."""
 _SETTLED: Final = ("-q", "-p", "no:cacheprovider", "-p", "no:cov", "-W", "default")
 _THIRD_PARTIES: Final = ("hypothesis", "markdown_it", "pathspec", "pydantic", "typer")
 """Imported once, before processes part."""
@@ -86,15 +92,6 @@ class Reach(NamedTuple):
         tests = near or self.by_module.get(mutant.path, frozenset())
         code = Path(mutant.path).name.partition("_")[0].upper()
         return sorted(tests, key=lambda test: (code not in test, self.seconds[test], test))
-
-
-class Result(NamedTuple):
-    """What became of a mutant."""
-
-    mutant: Mutant
-    outcome: str
-    """killed, survived, or slow (which is killed)."""
-    seconds: float
 
 
 def module_paths() -> list[str]:
@@ -216,10 +213,20 @@ def measure_reach() -> Reach:
         return Reach(by_line, by_module, json.loads(times.read_text()))
 
 
-def judged(mutant: Mutant, reach: Reach) -> Result:
-    """Run the tests against a mutant."""
-    before = time.monotonic()
-    tests = reach.order(mutant)
+def judged(mutant: Mutant, reach: Reach) -> str:
+    """Run the tests against a mutant: killed, survived, or slow (which is killed)."""
+    parts: tuple[list[str], list[str]] = [], []
+    for test in reach.order(mutant):
+        parts[test.partition("::")[0] not in TABLES].append(test)
+    outcome = SURVIVED
+    for part in parts:
+        if part and outcome == SURVIVED:
+            outcome = _outcome(mutant, part)
+    return outcome
+
+
+def _outcome(mutant: Mutant, tests: Sequence[str]) -> str:
+    """What becomes of a mutant under some tests, to the first failure."""
     child = _apart(LIMIT_S)
     if child == 0:
         try:
@@ -232,8 +239,7 @@ def judged(mutant: Mutant, reach: Reach) -> Result:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     survived = code in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
     slow = code in {-signal.SIGXCPU, -signal.SIGKILL}
-    outcome = "survived" if survived else "slow" if slow else "killed"
-    return Result(mutant, outcome, round(time.monotonic() - before, 1))
+    return SURVIVED if survived else SLOW if slow else "killed"
 
 
 def _key(mutant: Mutant) -> str:
@@ -242,105 +248,36 @@ def _key(mutant: Mutant) -> str:
     return f"{hashlib.sha256(text).hexdigest()[:12]}:{mutant.path}:{mutant.node}:{mutant.variant}"
 
 
-def kept(file: Path) -> dict[str, str]:
-    """Outcomes that a results file holds, by the key of the mutant."""
-    if not file.exists():
-        return {}
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    return {row["key"]: row["outcome"] for row in rows}
+def kept(file: Path) -> dict[str, list[str]]:
+    """Outcomes that a results file holds, in their order, by the key of the mutant."""
+    found: dict[str, list[str]] = {}
+    for line in file.read_text().splitlines() if file.exists() else ():
+        row = json.loads(line)
+        found.setdefault(row["key"], []).append(row["outcome"])
+    return found
 
 
 def run(drawn: Sequence[Mutant], file: Path, *, again: bool) -> list[Result]:
-    """The results of all mutants: those that the file holds, and the rest as they come."""
-    have = kept(file)
-    results = [Result(one, have[_key(one)], 0.0) for one in drawn if _key(one) in have]
-    if again:
-        results = [one for one in results if one.outcome != "survived"]
-    done = {_key(one.mutant) for one in results}
-    missing = [one for one in drawn if _key(one) not in done]
+    """The results of all mutants: those that the file holds, and the rest as they come.
+
+    `again` runs those once more that survived last.
+    """
+    have = {one: kept(file).get(_key(one), []) for one in drawn}
+    missing = [one for one in drawn if not have[one] or (again and have[one][-1] == SURVIVED)]
     if missing:
         file.parent.mkdir(parents=True, exist_ok=True)
         reach = measure_reach()
         with file.open("a") as out:
             for count, mutant in enumerate(missing, 1):
-                result = judged(mutant, reach)
-                results.append(result)
-                row = {"key": _key(mutant), **mutant._asdict(), "outcome": result.outcome}
-                out.write(json.dumps(row | {"seconds": result.seconds}) + "\n")
+                before = time.monotonic()
+                outcome = judged(mutant, reach)
+                have[mutant].append(outcome)
+                seconds = round(time.monotonic() - before, 1)
+                row = {"key": _key(mutant), **mutant._asdict(), "outcome": outcome}
+                out.write(json.dumps(row | {"seconds": seconds}) + "\n")
                 out.flush()
-                print(f"{count}/{len(missing)} {result.outcome} {told(mutant)}", flush=True)
-    return results
-
-
-def told(mutant: Mutant) -> str:
-    """A mutant in one line."""
-    return f"{mutant.path}:{mutant.line} {mutant.where}: {mutant.change}"
-
-
-def reasons() -> dict[tuple[str, str, str], str]:
-    """Why a change makes no difference, by module, function and change."""
-    rows = yaml.safe_load(REASONS.read_text())
-    return {
-        (row["path"], row["where"], change): row["reason"]
-        for row in rows
-        for change in row["changes"]
-    }
-
-
-def page(seed: int, results: Sequence[Result], date: str) -> str:
-    """docs/mutation.md."""
-    counts = Counter(one.outcome for one in results)
-    survivors = sorted(one.mutant for one in results if one.outcome == "survived")
-    known = reasons()
-    explained = [one for one in survivors if (one.path, one.where, one.change) in known]
-    open_ones = [one for one in survivors if one not in explained]
-    noticed = len(results) - len(survivors)
-    by_place: Counter[str] = Counter()
-    killed: Counter[str] = Counter()
-    for one in results:
-        place = "rules" if one.mutant.path.startswith("rules/") else one.mutant.path
-        by_place[place] += 1
-        killed[place] += one.outcome != "survived"
-    lines = [
-        "# Mutation testing",
-        "",
-        "Written by `python -m benchmarks.mutation --write`; the reasons are kept in",
-        "benchmarks/equivalent_mutants.yaml. What is changed, and how, stands in",
-        "benchmarks/mutants.py: the rules, the audit and what they take their facts from; not",
-        "messages, pages and metadata. A mutant that no test notices survives.",
-        "",
-        (
-            f"On {date}, seed {seed}: {noticed} of {len(results)} mutants noticed"
-            f" ({noticed / len(results):.1%}; {counts['slow']} of them by the time limit), where"
-            f" {BAR:.0%} are asked for. Of the {len(survivors)} that survive,"
-            f" {len(explained)} change nothing that can be seen."
-        ),
-        "",
-        "| where | mutants | noticed |",
-        "|---|---|---|",
-        *(f"| {place} | {by_place[place]} | {killed[place]} |" for place in sorted(by_place)),
-        "",
-        "## Survivors that are equivalent",
-        "",
-        *_listed(explained, known),
-        "",
-        "## Survivors that a test could still tell",
-        "",
-        *_listed(open_ones, known),
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def _listed(survivors: Sequence[Mutant], known: Mapping[tuple[str, str, str], str]) -> list[str]:
-    if not survivors:
-        return ["None."]
-    lines = ["| where | change | why |", "|---|---|---|"]
-    for one in survivors:
-        why = known.get((one.path, one.where, one.change), "")
-        change = one.change.replace("|", "\\|")
-        lines.append(f"| {one.path}, `{one.where or 'module'}` | `{change}` | {why} |")
-    return lines
+                print(f"{count}/{len(missing)} {outcome} {mutant.told}", flush=True)
+    return [Result(mutant, outcomes[0], outcomes[-1]) for mutant, outcomes in have.items()]
 
 
 def main() -> int:
@@ -357,10 +294,10 @@ def main() -> int:
         importlib.import_module(name)
     file = ROOT / "build" / f"mutation-{options.seed}.jsonl"
     results = run(sample(options.seed, options.size), file, again=options.again)
-    noticed = sum(one.outcome != "survived" for one in results)
+    noticed = sum(one.first != SURVIVED for one in results)
     print(f"{noticed} of {len(results)} mutants noticed ({noticed / len(results):.1%})")
-    for one in sorted(one.mutant for one in results if one.outcome == "survived"):
-        print(f"  {told(one)}")
+    for one in sorted(one.mutant for one in results if one.now == SURVIVED):
+        print(f"  {one.told}")
     if options.write:
         PAGE.write_text(page(options.seed, results, time.strftime("%d %B %Y")))
     return int(noticed < BAR * len(results))

@@ -22,6 +22,14 @@ from tests.rules.slots import (
 )  # fmt: skip
 
 LONG = Frame(context=16_000)
+MIXTURE = Frame(parameters=47e9, active_parameters=13e9)
+WIDE = Frame(parameters=47e9, active_parameters=13e9, weight_bits=16.0)
+NARROW = Frame(parameters=47e9, active_parameters=13e9, weight_bits=4.0)
+
+
+def read(gigabytes: float) -> dict[str, str]:
+    return {"words": f"{gigabytes:g} GB are read for each token"}
+
 
 CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
     "KV002 ignored": (
@@ -275,6 +283,105 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             ({"words": "20 ms per token, i.e. 60 tok/s at this batch"}, None),
             ({"words": "20 ms per token, i.e. 0 tok/s"}, None),
             ({"words": "0 ms per token, i.e. 60 tok/s"}, None),
+        ],
+    ),
+    # 47e9 parameters in 16 bits are 94 GB, over 3,350 GB/s 28.06 ms.
+    "MOE003 bytes": (
+        {
+            "kind": Kind.READS, "words": "94 GB are read for each token",
+            "frame": WIDE,
+        },
+        [
+            ({"kind": Kind.AMOUNT}, HIGH), ({"kind": Kind.GAIN}, None), (PREFILL, None),
+            ({"words": "26 GB are read for each token"}, None),
+            ({"words": "94 GB are held for each token"}, None),
+            ({"words": "it reads 26 GB and not 94 GB for each token"}, None),
+            ({"words": "94 GB are read"}, None), ({"frame": Frame(parameters=47e9)}, None),
+            ({"frame": Frame(parameters=47e9, active_parameters=13e9, weight_bits=8.0)}, None),
+            ({"frame": MIXTURE}, HIGH),
+            ({**read(101), "frame": WIDE}, HIGH),
+            ({**read(102), "frame": WIDE}, None),
+            ({**read(87), "frame": WIDE}, HIGH),
+            ({**read(86), "frame": WIDE}, None),
+            ({**read(30), "frame": NARROW}, HIGH),
+            ({**read(31), "frame": NARROW}, None),
+            ({**read(20), "frame": NARROW}, HIGH),
+            ({**read(19), "frame": NARROW}, None),
+            ({**read(47), "frame": MIXTURE}, HIGH),
+            ({**read(26.4), "frame": MIXTURE}, HIGH),
+            ({**read(30), "frame": MIXTURE}, None),
+            ({**read(23), "frame": MIXTURE}, None),
+            ({**read(105), "frame": MIXTURE}, HIGH),
+            ({**read(106), "frame": MIXTURE}, None),
+            ({**read(83), "frame": MIXTURE}, HIGH),
+            ({**read(82), "frame": MIXTURE}, None),
+        ],
+    ),
+    "MOE003 time": (
+        {
+            "kind": Kind.FIGURE, "tpot_ms": 28.0, "words": "so it takes that long",
+            "frame": Frame(
+                parameters=47e9, active_parameters=13e9, weight_bits=16.0, bandwidth_gbs=3350.0
+            ),
+        },
+        [
+            ({"tpot_ms": 30.0}, HIGH), ({"tpot_ms": 30.1}, None), ({"tpot_ms": 26.2}, HIGH),
+            ({"tpot_ms": 26.0}, None), ({"tpot_ms": None}, None), ({"kind": Kind.GAIN}, None),
+            ({"words": "it was measured"}, None),
+            ({"words": "94 / 3.35", "tpot_ms": 37.8}, HIGH),
+            ({"words": "94 / 3.35", "tpot_ms": 38.0}, None),
+            ({"words": "94 / 3.35", "tpot_ms": 11.3}, HIGH),
+            ({"words": "94 / 3.35", "tpot_ms": 11.1}, None),
+        ],
+    ),
+    "PAR001 chain": (
+        {
+            "kind": Kind.FIGURE, "nearby": {"TP"}, "words": "TP2 20 ms, TP4 10 ms, TP8 5 ms",
+            "tpot_ms": 5.0,
+        },
+        [
+            ({"words": "TP2 20 ms, TP4 10 ms, TP8 5.2 ms"}, HIGH),
+            ({"words": "TP2 20 ms, TP4 10 ms, TP8 5.3 ms"}, None),
+            ({"words": "TP2 20 ms, TP4 11 ms, TP8 5 ms"}, None),
+            ({"words": "TP2 50 tok/s, TP4 100 tok/s, TP8 200 tok/s"}, HIGH),
+            ({"words": "TP2 50 tok/s, TP4 100 tok/s, TP8 180 tok/s"}, None),
+            ({"words": "TP8 5 ms, TP4 10 ms"}, None),
+        ],
+    ),
+    "SPC003 crowded": (
+        {
+            "kind": Kind.FREE, "sentence": {"SPEC"}, "nearby": {"SPEC"}, "frame": Frame(batch=16),
+            "words": "drafting is free",
+        },
+        [
+            (HEDGED, MEDIUM), ({"frame": Frame(batch=15)}, None), ({"frame": Frame()}, None),
+            ({"frame": Frame(batch=16, context=8193)}, None),
+            ({"frame": Frame(batch=16, context=8192)}, HIGH),
+            ({"words": "drafting is free, else off"}, None),
+            ({"words": "bad drafts are free", "frame": Frame(batch=1)}, HIGH),
+            ({"words": "bad drafts are free", "frame": Frame(batch=16, context=8193)}, HIGH),
+            ({"words": "drafting is never a loss", "frame": Frame()}, HIGH),
+            ({"words": "drafting is never a loss", "frame": Frame(), "is_single": True}, None),
+            ({"words": "drafting is never a loss", "frame": Frame(batch=8)}, None),
+            ({"words": "drafting is free at any load", "frame": Frame()}, HIGH),
+            ({"words": "drafting with 16 users is free", "frame": Frame()}, HIGH),
+            ({"words": "drafting needs memory that costs nothing"}, None),
+        ],
+    ),
+    "SPC003 loaded": (
+        {"sentence": {"SPEC"}, "nearby": {"SPEC"}, "frame": Frame(batch=64)},
+        [
+            ({"speedup": 1.3}, HIGH), ({"speedup": 1.2}, None), ({"frame": Frame(batch=63)}, None),
+            ({"sentence": {"SPEC", "MEASURED"}}, None),
+            ({"sentence": {"SPEC", "MEASURED", "HOPED"}}, HIGH),
+            ({"frame": Frame(batch=64, context=8193)}, None),
+            ({"frame": Frame(batch=64, context=8192)}, HIGH), ({"kind": Kind.CARRIED}, HIGH),
+            ({"frame": Frame(), "words": "with 64 users"}, HIGH),
+            ({"frame": Frame(), "words": "with 63 users"}, None),
+            ({"frame": Frame(), "words": "at batch 64"}, HIGH),
+            ({"frame": Frame(), "words": "in busy hours"}, HIGH),
+            ({"frame": Frame(), "words": "in busy hours it is off"}, None),
+            ({"frame": Frame(), "nearby": {"SPEC", "LONG"}, "words": "in busy hours"}, None),
         ],
     ),
 }  # fmt: skip
