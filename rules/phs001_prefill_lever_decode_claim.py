@@ -42,7 +42,7 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, carries_over, confidence_of, decode_gain
+from advisor.said import NO_DECODE, Said, Wrong, carries_over, confidence_of, decode_gain
 from advisor.wording import factor, percent, size
 
 RULE = Rule(
@@ -181,19 +181,23 @@ def _judge(said: Said) -> Wrong | None:
     """A property or gain of the prompt, applied to decode."""
     statement = said.statement
     sure = decode_gain(said)
-    if _same_rate(said):
+    if _same_rate(said) or _taken_over(said) or _at_prompt_rate(said) or _reads_again(said):
         sure, wrong = confidence_of(statement), True
     elif said.has(_OTHERWISE):
         return None
     elif sure is None:
         return _short_attention(said)
     elif statement.cause == "PREFIX":
-        about_tokens = not statement.clause.isdisjoint({"DECODE", "RATE", "TOKENS"})
+        about_tokens = not statement.clause.isdisjoint({"DECODE", "RATE", "TOKENS"}) or (
+            # a label parts the metric from what is said of it: "TPOT: -40% by ..."
+            _LABELLED.match(statement.sentence_text) is not None
+        )
         wrong = "PREFILL" not in statement.clause and statement.reach <= 2 and about_tokens
     elif _rests_on_prompt(said):
         wrong = True
     else:
-        wrong = carries_over(said) or (
+        modest = statement.cause == "DISTILL" and (statement.speedup or 0.0) < _OF_STUDENT
+        wrong = (carries_over(said) and not modest) or (
             statement.cause in {"QUANT", "MATMUL", "ATTN"}
             and statement.nearby >= {"PREFILL", "DECODE"}
             and said.has(
@@ -208,6 +212,121 @@ def _judge(said: Said) -> Wrong | None:
             ErrorClass.PREFILL_DECODE,
         )
     return _short_attention(said)
+
+
+_OF_STUDENT = 5.0
+"""A smaller model reads so many times fewer bytes, and does help the tokens as well."""
+_LABELLED = re.compile(
+    r"\W*(?:tpot|itl|tbt|decode|ms per token|tok\S*)\b[^.:]{0,24}:", re.IGNORECASE
+)
+_BOTH_WAYS = (
+    r"w8a8|w4a4|fp8 weights and activations|weights and activations|layers? (?:\w+ )?(?:removed"
+    r"|dropped"
+    r"|cut|out|gone)|fewer layers|(?:half|third|quarter) of the layers|(?:remov|drop|cut)\w* (?:\w+"
+    r" ){0,4}?"
+    r"(?:layers|blocks)|(?:small(?:er)?|student|distill\w*) model|the student|smaller network|depth"
+    r" prun|new (?:card|gpu)|newer (?:card|gpu)|upgrade|(?:from|on) (?:the |an? )?[ahb]\d00 to"
+    r"|tensor[- ]parallel|\btp ?=? ?\d|cuda graphs?|launch|overhead|eager|throttl|clock"
+)
+"""Levers that do help prompt and tokens alike."""
+_AFTER_PROMPT = (
+    r"\b(?:tokens? (?:that follow|after|thereafter|afterwards)|(?:following|subsequent|remaining"
+    r"|later)"
+    r" tokens?|generat\w+|decod\w+|tpot|itl|tbt|inter-?token|written|emitted|repl(?:y|ies)|answers?"
+    r"|per token|each token|output|summary|caption|completion|second token|stream\w*|one user)\b"
+)
+_OF_PROMPT = r"\b(?:pre-?fill\w*|prompts?|ttft|first token|ingest\w*|encod\w+)\b"
+
+
+def _taken_over(said: Said) -> bool:
+    """Whether a gain or a rate of the prompt is said to hold for the tokens after it."""
+    statement = said.statement
+    if statement.kind not in {Kind.CARRIED, Kind.GAIN} or statement.is_aggregate:
+        return False
+    if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_BOTH_WAYS):
+        return False
+    own = statement.text
+    if not re.search(_AFTER_PROMPT, own, re.IGNORECASE) or re.search(
+        _OF_PROMPT, own, re.IGNORECASE
+    ):
+        return False
+    before = statement.context_text.rpartition(own)[0]
+    if not re.search(_PROMPT_GAIN, before, re.IGNORECASE):
+        return False
+    if re.search(_OF_TOKENS, before, re.IGNORECASE) or re.search(_OLD, own, re.IGNORECASE):
+        return False
+    if statement.kind is Kind.CARRIED or not statement.earlier:
+        return statement.kind is Kind.CARRIED or bool(re.search(_ALIKE_TOO, own, re.IGNORECASE))
+    same = statement.speedup is not None and any(
+        phase is not Phase.DECODE and other and abs(other / statement.speedup - 1.0) < _ALIKE
+        for phase, other, _ in statement.earlier
+    )
+    return same and bool(re.search(_TOO, own, re.IGNORECASE))
+
+
+_PROMPT_GAIN = (
+    rf"{_OF_PROMPT}[^;]{{0,90}}?(?:fast|quick|soon|\d ?[x×%]|fold\b|times\b|hal[fv]|third|quarter"
+    rf"|down"
+    r"|cut|shorten|fell|drop|\bmfu|[tp]flops|tok\S*/s|\bpeak|utili[sz]|instead of)"
+    rf"|(?:fast|quick|\d ?[x×%]|fold\b|times\b|hal[fv]|quarter|cut|short|\bmfu|[tp]flops|tok\S*/s"
+    rf"|\bpeak|utili[sz])[^;]{{0,60}}?{_OF_PROMPT}"
+    r"|prompt chunks?\b"
+)
+"""A gain or a rate of the prompt."""
+_OLD = r"as before|as ever|\bold (?:rate|pace|speed)|unchanged|as (?:it|they) (?:was|were|did)"
+_ALIKE_TOO = r"\b(?:as well|too|also|likewise|same|equally|accordingly)\b"
+_OF_TOKENS = r"\b(?:decod\w+|tpot|itl|tbt|per token|each token|tok(?:ens?)?/s per user)\b"
+"""What stands before the prompt's gain where tokens gain by themselves."""
+_TOO = r"\b(?:too|as well|also|likewise|same|equally|accordingly|hence|therefore|so|thus|then)\b"
+_ALIKE = 0.06
+_RATE_OF_PROMPT = re.compile(
+    r"\b(?:prompt (?:processing|evaluation|eval|rate|speed)|prefill(?:s|ing|ed)?"
+    r"|pp\d*)\b[^.;]{0,40}?"
+    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?:/s| per second| a second)",
+    re.IGNORECASE,
+)
+_ANSWER_IN = re.compile(
+    r"\b(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|generat\w+"
+    r"|writ\w+)\b[^.;]{0,24}?"
+    r"(\d[\d,]*) tokens\b[^.;]{0,40}?(\d[\d,]*(?:\.\d+)?) ?(ms|s|seconds?|milliseconds?)\b",
+    re.IGNORECASE,
+)
+
+
+def _at_prompt_rate(said: Said) -> bool:
+    """Whether an answer is said to come at the rate at which the prompt was read."""
+    statement = said.statement
+    if statement.kind not in {Kind.AMOUNT, Kind.FIGURE}:
+        return False
+    rate, answer = (
+        _RATE_OF_PROMPT.search(statement.context_text),
+        _ANSWER_IN.search(statement.text),
+    )
+    if rate is None or answer is None:
+        return False
+    read = float(rate[1].replace(",", "")) * (1e3 if rate[2] else 1.0)
+    seconds = float(answer[2].replace(",", "")) * (1e-3 if answer[3].startswith("m") else 1.0)
+    if read <= 0 or seconds <= 0:
+        return False
+    return abs(int(answer[1].replace(",", "")) / seconds / read - 1.0) < _NEARLY
+
+
+_NEARLY = 0.15
+_AGAIN = re.compile(
+    r"\b(?:every|each)(?: single)? (?:prompt|input|document) token\b[^.;]{0,60}?\b(?:fetch|read"
+    r"|load"
+    r"|stream|pull|mov|sweep)\w*[^.;]{0,40}?\b(?:weights|parameters|model)\b"
+    r"|\b(?:weights|parameters|whole model)\b[^.;]{0,40}?\b(?:read|fetched|loaded|streamed|moved)"
+    r"(?: again| anew| afresh)? for (?:every|each)(?: single)? (?:prompt|input|document) token\b",
+    re.IGNORECASE,
+)
+
+
+def _reads_again(said: Said) -> bool:
+    """Whether the weights are said to be read once for each token of a prompt."""
+    return said.statement.kind in {Kind.READS, Kind.AMOUNT} and bool(
+        _AGAIN.search(said.statement.text)
+    )
 
 
 def _rests_on_prompt(said: Said) -> bool:
@@ -250,15 +369,45 @@ def _same_rate(said: Said) -> bool:
     )
 
 
+_LENGTH = re.compile(
+    r"(?<![\w.,])(\d[\d,]*)( ?k)?(?:[- ](?:\w+ )?(?:tokens?|positions?|keys|context|benchmark"
+    r"|history"
+    r"|chats?|prompts?|sessions?))\b|\b(?:context|history|prompts? of|length)\W{1,3}(?:of |is )?"
+    r"(\d[\d,]*)( ?k)?\b",
+    re.IGNORECASE,
+)
+
+
+def _context(said: Said) -> int | None:
+    """The shortest context that the sentence, or what it rests on, tells."""
+    told = said.statement.frame.context
+    found = [told] if told is not None else []
+    for match in _LENGTH.finditer(said.statement.context_text):
+        number = int((match[1] or match[3]).replace(",", ""))
+        scaled = number * (1024 if match[2] or match[4] else 1)
+        if scaled >= _FEWEST:
+            found.append(scaled)
+    return min(found) if found else None
+
+
+_FEWEST = 16
+"""Fewer tokens are no context."""
+
+
 def _short_attention(said: Said) -> Wrong | None:
     """An attention kernel that is to make decode faster at short context."""
     statement = said.statement
     sure = decode_gain(said)
-    if statement.kind is Kind.DRIVER and statement.phase is Phase.DECODE:
+    context = _context(said)
+    share = statement.kind is Kind.SHARE and statement.phase in {Phase.DECODE, Phase.UNKNOWN}
+    if (statement.kind is Kind.DRIVER and statement.phase is Phase.DECODE) or share:
         sure = confidence_of(statement)
-    if sure is None or statement.cause != "ATTN":
+        if share and (not said.says(_IN_DECODE) or (context is None and not said.says(r"\bshort"))):
+            return None
+    elif statement.kind is Kind.CARRIED and statement.phase not in NO_DECODE - {Phase.PREFILL}:
+        sure = confidence_of(statement) if context is not None else None
+    if sure is None or (statement.cause != "ATTN" and not share):
         return None
-    context = statement.frame.context
     long = "LONG" in statement.sentence and "SHORT" not in statement.sentence
     if (context is not None and context > _SHORT) or long:
         return None
@@ -273,3 +422,10 @@ def _short_attention(said: Said) -> Wrong | None:
         sure,
         ErrorClass.FLASH_ATTENTION_SHORT,
     )
+
+
+_IN_DECODE = (
+    r"\b(?:decod\w*|generat\w*|per token|(?:each|every|next|output|generated) (?:\w+ )?token|tpot"
+    r"|itl"
+    r"|one query|step|bs ?=? ?1|batch[- ]1)\b"
+)

@@ -21,6 +21,7 @@ For prompts of some tens of tokens, which are as memory-bound as decode: state t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
@@ -124,20 +125,90 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         )
 
 
+_WEIGHT_ONLY = (
+    r"\b(?:awq|gptq|int4|4[- ]bit|w4a16|w8a16|weight[- ]only|marlin|gguf|q[3-6](?:_\w+)?|nf4|exl2"
+    r"|hqq"
+    r"|quarters? the weight|weights (?:to|in|at) (?:int4|int8|4|8))"
+)
+_NARROW_MATH = (
+    r"\b(?:w8a8|w4a8|w4a4|fp8|fp4|nvfp4|mxfp4|mxfp8|activations?|smoothquant|tflops|tensor cores"
+    r" (?:twice"
+    r"|faster)|compute)\b"
+)
+_BANDWIDTH = r"\b(?:[GT]B/s|bandwidth|hbm3e?|memory (?:speed|clock))\b"
+_MORE_MATH = (
+    r"\b(?:[tp]flops|(?:more|faster|twice the|stronger) (?:tensor |cuda )?(?:cores|compute|sms)|sm"
+    r" count"
+    r"|compute (?:rate|throughput)|newer (?:card|gpu)|tensor[- ]parallel|\btp ?=? ?\d)\b"
+)
+_SAME_MATH = (
+    r"\b(?:same|unchanged|equal|identical) (?:\w+ )?(?:tensor cores|compute|tflops|cores|sms)"
+)
+_ELSEWHERE = (
+    r"\b(?:disk|load(?:ing|ed)? (?:the )?(?:weights|checkpoint|model)|cold|ssd|nvme|pcie|host"
+    r"|offload\w*"
+    r"|cache hits?|prefix|swap\w*|transfer\w*|network|start-?up|queu\w*|batch(?:es)? of one token"
+    r"|cpu|arm|laptop|phone)\b"
+)
+_LONG_PROMPT = 512
+_HANDFUL = re.compile(
+    r"\b(?:prompts?|input)\b[^.;]{0,24}?\b(\d{1,3}) tokens|\b(\d{1,3})[- ]token (?:prompts?"
+    r"|inputs?)"
+    r"|(?:handful|few|ten|dozen) (?:of )?tokens",
+    re.IGNORECASE,
+)
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
-    if statement.kind is not Kind.GAIN or sure is None:
+    if sure is None:
+        return None
+    if statement.kind is Kind.MEMORY and statement.phase is Phase.PREFILL:
+        return None if _is_short(said) or said.has(_ELSEWHERE) else _hidden(sure)
+    if statement.kind is not Kind.GAIN:
         return None
     if statement.cause == "QUANT" and "PREFILL" in statement.clause and said.says(_SAME_FOR):
         return _hidden(sure)
-    if statement.phase is not Phase.PREFILL:
+    if statement.phase is not Phase.PREFILL or _is_short(said):
         return None
     carried = statement.opener in _CONCLUDING or "TRANSFER" in statement.clause
     decode = any(phase is Phase.DECODE for phase, _, _ in statement.earlier)
-    if not carried or not decode or "PREFILL" not in statement.clause:
+    if carried and decode and "PREFILL" in statement.clause:
+        return _hidden(sure)
+    if said.has(_ELSEWHERE) or _prompt_tokens(said) < _LONG_PROMPT:
         return None
-    return _hidden(sure)
+    if not statement.clause.isdisjoint({"SLOWER", "SINGLE"}):
+        return None
+    of_prompt = "PREFILL" in statement.clause or statement.is_linked
+    if not of_prompt or (statement.speedup is not None and statement.speedup < _FELT):
+        return None
+    by_bytes = said.has(_WEIGHT_ONLY) and not said.has(_NARROW_MATH)
+    by_rate = said.has(_BANDWIDTH) and not said.has(_MORE_MATH) and not said.has(_NARROW_MATH)
+    others = statement.cause in {"PREFIX", "ATTN", "PRUNE", "LAYERS", "DISTILL", "SPEC", "MATMUL"}
+    others |= statement.cause == "PEAK" and not said.has(_SAME_MATH)
+    return _hidden(sure) if (by_bytes or by_rate) and not others else None
+
+
+_FELT = 1.1
+
+
+def _prompt_tokens(said: Said) -> int:
+    """Tokens of the prompt, as told; "long" is long."""
+    context = said.statement.frame.context
+    if context is not None:
+        return context
+    return _LONG_PROMPT if "LONG" in said.statement.nearby else 0
+
+
+def _is_short(said: Said) -> bool:
+    """Whether the prompt has so few tokens that its weights are read for hardly any."""
+    match = _HANDFUL.search(said.statement.context_text)
+    if match is not None:
+        count = match[1] or match[2]
+        return count is None or int(count) < _LONG_PROMPT // 2
+    context = said.statement.frame.context
+    return (context is not None and context < _LONG_PROMPT // 2) or "SHORT" in said.statement.nearby
 
 
 def _hidden(sure: Confidence) -> Wrong:

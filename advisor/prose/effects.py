@@ -182,7 +182,7 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
     names = {tag.name for tag in clause.tags}
     yield from _about_resources(block, sentence, clause, names)
     if told.topical:
-        yield from serving_effects(clause, text, names)
+        yield from serving_effects(block.text, clause, text, names)
     worded = worded_gain(block.text, clause)
     best = pair
     for claim in told.claims:

@@ -51,7 +51,7 @@ _REPLACED: Final = frozenset(
 )
 _INSTEAD: Final = Form(
     r"\b(?:instead of|rather than|in place of|replac(?:es?|ed|ing)|unlike|without)"
-    r" (?:[\w:-]+ ){0,2}$",
+    r" (?:(?!by |with )[\w:-]+ ){0,2}$",
 )
 _NEAR_CHARACTERS: Final = 36
 _TAKEN: Final = 6

@@ -208,6 +208,8 @@ MARKS: Final = MappingProxyType(
             "tokens, aggregate throughput, system throughput, total output"
         ),
         "DECODE": (
+            "tokens that follow, tokens after (it|that|them), tokens thereafter, following tokens, "
+            "later tokens, remaining tokens, caption(|s), "
             "decod(e|es|ing), decoder(|s), generat(e|es|ed|ing|ion), autoregressive, auto "
             "regressive, stream(|s|ed|ing), repl(y|ies), answer(|s), chat(|s|ting|bot), itl, "
             "tpot, tbt, inter token latency, per token, each token, every token, next token, "

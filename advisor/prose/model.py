@@ -64,6 +64,8 @@ class Kind(StrEnum):
     """More than the whole is saved."""
     FREE = "free"
     """Something holds always, or costs nothing."""
+    MEMORY = "memory"
+    """The prompt waits for memory."""
     CARRIED = "carried"
     """A figure or a gain holds elsewhere as well."""
     SHARE = "share"

@@ -22,8 +22,8 @@ from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.patterns import BASE_ROW, SOME_DIGIT
 from advisor.prose.sentences import Clause, Sentence, sentences_of
-from advisor.prose.serving import TOPICS, elliptic
-from advisor.prose.status import is_past, is_rejected, part_of, status_of
+from advisor.prose.serving import elliptic, is_topical
+from advisor.prose.status import is_past, is_rejected, is_void, part_of, status_of
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of, voiced
 
@@ -151,7 +151,7 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
             if block.kind is BlockKind.ITEM and BASE_ROW.search(block.text) is not None:
                 told = [one.tpot_ms for one in own if one.kind is Kind.FIGURE and one.tpot_ms]
                 bases.setdefault(block.group, told[0] if len(told) == 1 else None)
-        recent = [*recent[-2:], block]
+        recent = [*recent[-3:], block]
         # a row of a wide table speaks for itself alone
         wide = block.kind is BlockKind.CELL and len(block.columns) > _PAIR
         if not wide and _may_set_up(block.text):
@@ -186,13 +186,29 @@ def _record(recent: Sequence[Block], block: Block) -> list[Block]:
             return []
         asked = last.text.rstrip().endswith("?")
         return [last] if asked or _POINTS_BACK.match(block.text) else []
-    if block.kind is not BlockKind.ITEM or _OUTCOME.match(block.text) is None:
+    if block.kind is not BlockKind.ITEM or not _tells_outcome(block.text):
         return []
     return [
         one for one in recent
         if one.kind is BlockKind.ITEM and one.group == block.group
-        and len(one.text) <= _LONGEST_SENTENCE
+        and len(one.text) <= _LONGEST_SENTENCE and not is_void(one.text)
     ]  # fmt: skip
+
+
+def _tells_outcome(text: str) -> bool:
+    """Whether an item names no lever, and tells what comes of those above it.
+
+    "- TPOT: -40%", "- bs=1 TPOT -30 %", "- benefit in chat: token generation 1.5-2x".
+    """
+    if _OUTCOME.match(text) is not None:
+        return True
+    if len(text) > _LONGEST_OUTCOME or _SOME_DIGIT.search(text) is None:
+        return False
+    names = tag_names(text)
+    return _STRONG.isdisjoint(names) and not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
+
+
+_LONGEST_OUTCOME: Final = 120
 
 
 @lru_cache(maxsize=512)
@@ -266,7 +282,7 @@ class _BlockReader:
     ) -> Iterable[tuple[Clause, Effect]]:
         """The effects in a sentence, with figures whose unit was told before it."""
         near = frozenset().union(self.names[index], *self._before(index), *self._labels)
-        found = effects_of(self.block, sentence, topical=not TOPICS.isdisjoint(near))
+        found = effects_of(self.block, sentence, topical=is_topical(sentence.text, near))
         for clause in sentence.clauses:
             own = [effect for within, effect in found if within == clause]
             yield from ((clause, effect) for effect in own)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from advisor.forms import Form
+from advisor.limits import Limit, limits_in
 from advisor.prose.gains import LARGEST_FACTOR, Effect
 from advisor.prose.model import Kind
 from advisor.prose.sentences import Clause
@@ -28,6 +29,9 @@ _CARRIES: Final = Form(
     r"|will be there|still)\b"
     r"|\b(?:gives?|yields?|does|do|gets?|sees?|brings?) the same (?:with|at|for|under|on|in)\b"
     r"|\binherits?\b|\binherited by\b"
+    r"|\bstill (?:gives?|brings?|yields?|sees?|gets?|have|has|buys?) (?:us |you |me )?(?:the|that"
+    r"|those"
+    r"|about|a|our|its) (?:full |same )?\d"
     rf"|\b(?:that|the (?:very )?same|this|equal|identical) (?:high |full |good )?{_FIGURE}"
     r"|\b(?:by|at|in|with) (?:the same|equal|that|this|identical) (?:factor|ratio|proportion|amount"
     r"|percentage|margin|measure|rate|pace|speed|efficiency)\b"
@@ -106,8 +110,51 @@ _SPREAD: Final = 40.0
 """Beyond it a number is none of the same quantity."""
 
 
-def serving_effects(clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
+_BESIDE: Final = Form(
+    r"\b(?:unlike|not|than|versus|vs\.?|beside|against|instead of|different"
+    r" from)\W+(?:\w+\W+){0,2}$"
+)
+_OF_PHASE: Final = frozenset({"PREFILL", "DECODE", "SINGLE", "TRAINING"})
+
+
+def memory_of_prompt(whole: str, clause: Clause) -> Effect | None:
+    """Where a clause says that the prompt waits for memory."""
+    for named in limits_in(whole, clause.start, clause.end):
+        if named.limit is not Limit.MEMORY or _BESIDE.search(whole, clause.start, named.start):
+            continue
+        before = [tag for tag in clause.tags if tag.name in _OF_PHASE and tag.start <= named.start]
+        after = [tag for tag in clause.tags if tag.name in _OF_PHASE and tag.start > named.start]
+        if before and before[-1].name == "PREFILL":
+            return Effect(Kind.MEMORY, named.start, named.end, is_prefill=True)
+        first = after[0] if after and not before else None
+        if (
+            first is not None
+            and first.name == "PREFILL"
+            and _BESIDE.search(whole, named.start, first.start) is None
+        ):
+            return Effect(Kind.MEMORY, named.start, named.end, is_prefill=True)
+    return None
+
+
+_RANKED: Final = Form(
+    r"\b(?:comes?|is|lands?|ranks?|stands?|goes|sits?) (?:the |our |at the )?(?:very )?(?:first|top"
+    r"|next"
+    r"|highest|biggest|number one|most)\b|\btops? (?:the|our)\b|\bfirst (?:item|step|lever|thing"
+    r"|on)\b"
+)
+_CUT_IT: Final = Form(
+    r"\b(?:shortens?|cuts?|reduces?|lowers?|shrinks?|brings?|speeds?) (?:it|this|that|them|these)"
+    r"(?: down| up)? by (?:about |some |roughly )?(?P<percent>\d{1,2}(?:\.\d+)?) ?%"
+)
+
+
+def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
     """What a clause says of a figure carried over, a cost of nothing, attention in a step."""
+    if "PREFILL" in names and (waits := memory_of_prompt(whole, clause)) is not None:
+        yield waits
+    of_tokens = names & {"TIME", "RATE", "DECODE"}
+    if "ATTN" in names and of_tokens and (ranked := _RANKED.search(text)) is not None:
+        yield _effect(Kind.GAIN, clause, ranked)
     carried = _CARRIES.search(text)
     if carried is not None:
         yield _effect(Kind.CARRIED, clause, carried)
@@ -124,8 +171,21 @@ def serving_effects(clause: Clause, text: str, names: set[str]) -> Iterator[Effe
 _SOME: Final = Form(r"attention|softmax|\bq ?k|score")
 
 
+def is_topical(text: str, near: frozenset[str]) -> bool:
+    """Whether a sentence, or what stands near it, is about serving."""
+    if not TOPICS.isdisjoint(near):
+        return True
+    return "DECODE" in near and _SOME.search(text) is not None
+
+
 def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
     """A time divided by a number: "the latency is divided by six", "cuts latency 16-fold"."""
+    cut = _CUT_IT.search(text)
+    if cut is not None:
+        part = float(cut["percent"]) / 100.0
+        return Effect(
+            Kind.GAIN, clause.start + cut.start(), clause.start + cut.end(), 1.0 / (1.0 - part)
+        )
     if names.isdisjoint({"TIME", "DECODE", "SINGLE"}) or "SLOWER" in names:
         return None
     match = _DIVIDED.search(text)

@@ -379,6 +379,14 @@ def is_past(sentence: Sentence, clause: Clause) -> bool:
 _BEING: Final = _set("was were")
 _COMPARED: Final = _set("it they that what than as where")
 """After these "was" names a state to compare with: "a fraction of what it was"."""
+
+
+def is_void(text: str) -> bool:
+    """Whether a point of a list is dropped, or brings nothing by its own words."""
+    dropped = _DROPPED_LABEL.match(text) or _DROPPED_TAIL.search(text)
+    return dropped is not None or _UNCHANGED.search(text) is not None
+
+
 _INFINITIVE: Final = _set(
     "to will would should can could must may might not and or then is are be being get gets almost"
     " nearly roughly a an the about if once when as what than"
