@@ -181,7 +181,10 @@ def many_rows(said: Said) -> int:
 _RATE: Final = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s", re.IGNORECASE)
 _TWO_RATES: Final = re.compile(
     r"\d ?(?:[tg]b/s)? ?(?:instead of|rather than|against|versus|vs\.?|to|->|→|from|over|up from"
-    r"|where) (?:\w+ ){0,2}?\d[\d.,]* ?[tg]b/s",
+    r"|where) (?:\w+ ){0,2}?\d[\d.,]* ?[tg]b/s"
+    r"|\d ?[tg]b/s (?:replac\w+|instead of|rather than|over|against|vs\.?|versus|and not|up from"
+    r"|from)"
+    r" (?:\w+ ){0,2}?\d",
     re.IGNORECASE,
 )
 

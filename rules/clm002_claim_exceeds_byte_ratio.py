@@ -184,9 +184,19 @@ _NARROWED = (
 )
 
 
+_OF_CACHE = (
+    r"\b(?:cache|kv|keys and values)\b[^;]{0,80}? (?:keep(?:ing)?|stor(?:e|ing)|hold(?:ing)?"
+    r"|put(?:ting)?)"
+    r" (?:it|them) (?:in|at) (?:fp8|int8|int4|[48] bits?)"
+)
+"""It is the cache that gets narrower."""
+
+
 def _judge(said: Said) -> Wrong | None:
     """A factor of quantization above its bytes before over after."""
     statement = said.statement
+    if said.has(_OF_CACHE):
+        return None
     sure = confidence_of(statement)
     speedup = statement.speedup if statement.kind is Kind.GAIN else _risen(said)
     if sure is None or speedup is None:

@@ -300,7 +300,7 @@ _SEVERAL = (
     r"|\b(?:nearly|almost|far more|more) (?:\w+ )?(?:every|all|experts)"
 )
 """Several tokens in a step touch many experts, and rightly."""
-_PART_OF = r"\d ?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts|\bof which\b"
+_PART_OF = r"\d ?G?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts|\bof which\b"
 _OF_FEW = re.compile(
     r"\b(?:only (?!after|once|when)|just|fraction|few|active (?:weights|parameters|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"

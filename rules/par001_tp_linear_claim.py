@@ -216,7 +216,10 @@ def _judge(said: Said) -> Wrong | None:
     bare = statement.table is None and statement.clause.isdisjoint(metrics)
     if statement.kind is Kind.GAIN and bare and statement.tpot_ms is None:
         return None
-    if said.has(r"(?:does|do|did|would)(?: ?n['o’]t| not) fit|spill|system ram|replica|requests"):
+    if said.has(
+        r"(?:does|do|did|would)(?: ?n['o’]t| not) fit|spill|system ram|\bddr\d|offload"
+        r"|everything in vram|replica|requests"
+    ):
         return None
     if re.search(_MODEST, statement.text, re.IGNORECASE):
         return None

@@ -183,7 +183,8 @@ _OFF = (
     r"|shrinks?|fades?|vanish\w*|drops? to|falls to|below"
     r" 1"
     r"|only(?! help| gain| win| upside)|may|unless|except|until|up to batch|break-?even|smaller|no"
-    r" longer|stops?|depends?|if|nothing (?:at|with|for|above|beyond|from)|no (?:gain|speed-?up"
+    r" longer|stop(?:s|ped)?|depends?|if|nothing (?:at|with|for|above|beyond|from)|no (?:gain"
+    r"|speed-?up"
     r"|benefit|help))\b"
 )
 _SMALL = (

@@ -98,7 +98,8 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     index = block.columns.index(block.column) if block.column in block.columns else 0
     first = NUMBER_ALONE.fullmatch(block.above[index]) if index < len(block.above) else None
     speedup = None
-    if first is not None and BASE_ROW.search(block.above[0]):
+    of_regimes = block.columns and _REGIME.search(block.columns[0]) is not None
+    if first is not None and BASE_ROW.search(block.above[0]) and not of_regimes:
         base = float(first[1].replace(",", ""))
         if base > 0:
             speedup = value / base if is_rate else base / value
@@ -107,6 +108,11 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
 
 
+_REGIME: Final = re.compile(
+    r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens)\b",
+    re.IGNORECASE,
+)
+"""Rows that differ in their regime are no baseline of each other."""
 _RELATIVE: Final = re.compile(
     r"= ?1(?:\.0+)?\b|\brelative\b|\bvs\.? |\bversus\b|normali[sz]ed|\bof (?:the )?baseline"
     r"|speed-?up|(?:compared|relative) to"
@@ -377,8 +383,12 @@ def _near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag
     if not changes:
         return None
     for metric in (tag for tag in tags if tag.name in metrics):
-        for tag in changes:
-            gap = metric.first - tag.last if metric.first >= tag.last else tag.first - metric.last
-            if gap <= _REACH:
-                return tag, metric
+
+        def gap(tag: Tag, metric: Tag = metric) -> int:
+            after = metric.first >= tag.last
+            return metric.first - tag.last if after else tag.first - metric.last
+
+        nearest = min(changes, key=gap)
+        if gap(nearest) <= _REACH:
+            return nearest, metric
     return None

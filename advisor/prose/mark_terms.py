@@ -45,7 +45,8 @@ MARKS: Final = MappingProxyType(
             "(rows|columns), repack(|s|ed|ing), entropy coded, decompress(|es|ed|ing), "
             "gathered into, half width matrices, custom kernel, semi structured gemv, sparse "
             "linear kernel, compacted, stored compactly, compact form, skip(s|ped|ping) the "
-            "zero(|s|ed) (weights|values|blocks)"
+            "zero(|s|ed) (weights|values|blocks), skip(|s|ped|ping) loading, skip(|s|ped|ping) "
+            "(the )(load|read|reads|rows|columns), skip(|s|ped|ping) reading"
         ),
         "DENSE": (
             "dense tensor(|s), dense checkpoint, dense format, dense storage, stored dense, "

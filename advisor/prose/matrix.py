@@ -46,7 +46,11 @@ _UNSURE: Final = Form(
     r"|stop (?:telling|saying|claiming|believing|pretending|repeating)"
     r"|(?:do not|don['’]t|nobody should|no one should|never|we should not|you should not|must not)"
     r" (?:tell|say|claim|believe|think|assume|expect|conclude|pretend|imagine|infer|advertise)"
-    r"|pretend\w*|(?:prove|show|explain|demonstrate) (?:to )?(?:me|us|him|her|them)"
+    r"|(?:anyone|those|people|everybody|everyone|whoever)(?: who| still)? (?:hop|think|believ"
+    r"|assum|expect)\w+"
+    r"|(?:we|i|they|you) had (?:\w+ )?(?:dismissed|assumed|thought|believed|ignored|neglected"
+    r"|expected|hoped"
+    r"|written off)|pretend\w*|(?:prove|show|explain|demonstrate) (?:to )?(?:me|us|him|her|them)"
     r"|convince (?:me|us)|(?:want|wants|wanted|ask|asks|asked|asking|need"
     r"|needs) (?:\w+ ){0,3}?(?:if"
     r"|whether|evidence|proof)|(?:remains|is|are) to be (?:seen|shown|proven|tested|verified)"
@@ -68,6 +72,11 @@ _SET_ASIDE: Final = Form(
 _IF: Final = Form(
     r"\W*(?:if|unless|in case|suppose|supposing|assuming|even if|whether)\b[^,;:]{3,}",
 )
+_SUPPOSE: Final = Form(
+    r"\W*(?:suppose|supposing|imagine|assume|say|let us (?:suppose|assume|pretend))\b"
+)
+_WOULD: Final = Form(r"\b(?:would|could|might)\b")
+"""What follows from a supposition of the sentence before."""
 _LABEL: Final = Form(
     r"\W*(?:[^:.]{0,40}\b(?:untested|unverified|unproven|to be tested|open question)[^:.]{0,20}:"
     r"|(?:retracted|busted|debunked|refuted|anti-?pattern|disproved|withdrawn|hoax|clickbait)\b"
@@ -105,12 +114,16 @@ _NEXT: Final = Form(
 )
 
 
-def embedding(text: str, start: int, at: int, end: int, after: str) -> Status | None:
+def embedding(
+    text: str, start: int, at: int, end: int, *, after: str, earlier: str
+) -> Status | None:
     """How a sentence `text[start:end]` embeds what stands at `at`; None where it only says it.
 
-    `after` is the sentence that follows.
+    `after` is the sentence that follows, `earlier` the one before.
     """
     before = text[start:at]
+    if _SUPPOSE.match(earlier) is not None and _WOULD.search(text, start, end) is not None:
+        return Status.SUPPOSED
     for opening, status in ((_SET_ASIDE, Status.DENIED), (_IF, Status.SUPPOSED)):
         match = opening.match(before)
         if match is not None and match.end() == len(before):

@@ -320,7 +320,8 @@ CARRIED: Final = Form(
 ORIGIN: Final = Form(
     r"\b(?:gains?|speed-?ups?|win|advantage|benefit|improvement|acceleration)\b[^.;:]{0,30}?\b"
     r"(?:stems?|comes?|results?|derives?|originates?|is (?:mainly |mostly )?(?:due|owed|thanks))"
-    r" (?:mainly |mostly |entirely |only )?(?:from|to|out of)\b",
+    r" (?:mainly |mostly |entirely |only )?(?:from|to|out of)\b"
+    r"(?![^.;:,]{0,40}(?:weights?|bytes|traffic|fewer|reads?|bandwidth))",
 )
 """Where a gain is said to come from."""
 GONE: Final = Form(

@@ -233,7 +233,8 @@ def status_of(
     if block.kind is BlockKind.CELL and _TOLD_COLUMN.search(block.column):
         return Status.MEASURED
     following = sentences[index + 1].text if index + 1 < len(sentences) else ""
-    embedded = embedding(text, sentence.start, at, sentence.end, following)
+    earlier = sentences[index - 1].text if index else ""
+    embedded = embedding(text, sentence.start, at, sentence.end, after=following, earlier=earlier)
     if embedded is not None:
         return embedded
     start, end = part_of(text, clause, at)
