@@ -144,10 +144,12 @@ def decode_gain(said: Said) -> Confidence | None:
 _COMPUTE_BOUND: Final = re.compile(
     r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)", re.IGNORECASE
 )
+_COUNTS: Final = {"twelve": 12, "sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64,
+                  "a hundred": 100, "one hundred": 100, "two hundred": 200}  # fmt: skip
 _MANY: Final = re.compile(
-    r"(?<![\w.,])(\d{2,5})[- ](?:\w+ ){0,2}?(?:users?|sequences|requests|streams|sessions|clients"
-    r"|chats|conversations|rows|tokens per step)\b|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b"
-    r"|\bM ?= ?(\d{2,5})\b",
+    rf"(?<![\w.,])(\d{{2,5}}|{'|'.join(_COUNTS)})[- ](?:\w+ ){{0,2}}?(?:users?|sequences"
+    r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
+    r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b",
     re.IGNORECASE,
 )
 _BELOW_BANDWIDTH: Final = re.compile(
@@ -173,9 +175,8 @@ def is_excused(said: Said) -> bool:
 def many_rows(said: Said) -> int:
     """The most users, sequences or rows of a step that the text around a statement names."""
     text = said.statement.context_text
-    return max(
-        (int(next(filter(None, match.groups()))) for match in _MANY.finditer(text)), default=0
-    )
+    found = (next(filter(None, match.groups())).lower() for match in _MANY.finditer(text))
+    return max((_COUNTS.get(number) or int(number) for number in found), default=0)
 
 
 _RATE: Final = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s", re.IGNORECASE)

@@ -31,6 +31,7 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
 from advisor.prose.patterns import CAPACITY_DRIVES
+from advisor.prose.tiers import SHARED_LAYERS
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidths_in, confidence_of
 from advisor.wording import size
@@ -154,6 +155,12 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.phase in NO_DECODE or statement.is_aggregate:
         return None
+    if _of_shared_layers(said):
+        return Wrong(
+            "layers that share their weights hold them once and read them once a layer: a token"
+            " moves the same bytes (1.00x), unless they stay in a cache on the chip",
+            sure,
+        )
     if statement.kind not in {Kind.GAIN, Kind.ADVICE, Kind.DRIVER} or said.has(_HELPS):
         return None
     if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not _is_as_fast(said):
@@ -249,6 +256,16 @@ def _only_room_grows(said: Said) -> bool:
         return False
     as_fast = said.has(_SAME_BANDWIDTH) or bandwidths_in(text) == 1
     return as_fast or said.has(_FITTED) or said.has(_BECAUSE)
+
+
+def _of_shared_layers(said: Said) -> bool:
+    """Whether layers that use the same weights are to be read less, or to be faster."""
+    statement = said.statement
+    if statement.kind not in {Kind.GAIN, Kind.SAVING} or statement.phase is not Phase.DECODE:
+        return False
+    if said.has(r"\bkv\b|\bk/v\b|\bcache|\bkeys\b|\bl2\b|\bsram\b|on-?chip|embedding|scratchpad"):
+        return False
+    return SHARED_LAYERS.search(statement.context_text) is not None
 
 
 _OF_SPEED = frozenset({"FASTER", "SLOWER", "RATE", "TIME", "DECODE"})

@@ -21,6 +21,7 @@ model does not see a loss.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
@@ -29,7 +30,10 @@ from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE, JudgedClaim
 from advisor.levers.placement import OffloadLever
-from advisor.rule import Rule
+from advisor.prose.model import Kind
+from advisor.prose.tiers import CARD_SPEED, ELSEWHERE, UNHURT
+from advisor.rule import PROSE, Rule
+from advisor.said import LARGE_BATCH, NO_DECODE, Said, Wrong, confidence_of, many_rows
 from advisor.wording import milliseconds, size
 
 RULE = Rule(
@@ -39,7 +43,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.CAPACITY_BANDWIDTH,
-    about=("offload",),
+    about=("offload", PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -48,6 +52,10 @@ hardware: RTX 4090
 workload: {phase: decode, batch: 1, context: 2k}
 levers:
   - {«kind: offload», weights: 10 GB, to: host, claim: 1.2x lower latency}
+""",
+        """\
+Ten layers stay in system RAM and are fetched over PCIe for each token. «The time per token is not
+affected.»
 """,
     ),
     passing=(
@@ -59,12 +67,27 @@ workload: {phase: decode, batch: 1, context: 2k}
 levers:
   - {kind: offload, weights: 80 GB, to: host, claim: runs on one card}
 """,
+        """\
+Sessions that are idle move their cache to system RAM; the time per token of the others is not
+affected.
+""",
     ),
 )
 
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Weights that cross the link for every token."""
+    yield from _levers(audit)
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="a host link has a fiftieth of the bandwidth of device memory",
+        instead="count what crosses the link, or is read from the host's memory, for every token",
+    )
+
+
+def _levers(audit: Audit) -> Iterator[Finding]:
+    """Offloaded weights with a promise of speed."""
     for lever in audit.levers:
         idea = lever.lever
         if not isinstance(idea, OffloadLever) or not idea.weights or not promises_speed(lever):
@@ -93,3 +116,41 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 def _claims_gain(judged: JudgedClaim | None) -> bool:
     return judged is not None and (judged.speedup or 0.0) >= 1.0
+
+
+_SELDOM = re.compile(
+    r"\b(?:idle|inactive|paused|waiting|between turns|swapped out|evicted|cold|prefix|once\b"
+    r"|at start|start-?up|load(?:ing)? time|download|grace|gh200|gb200|c2c|coherent|apple"
+    r"|unified memory|checkpoint(?:ing|s)?|optimi[sz]er|batch of \d{3}|throughput|input embeddings?"
+    r"|embedding table|unused|never (?:read|used)|spare|backup|copy of)\b",
+    re.IGNORECASE,
+)
+"""What crosses the link seldom, a link that is no bottleneck, or a batch that shares it."""
+_PER_TOKEN = re.compile(
+    r"\b(?:each|every|per|a)[- ](?:\w+ )?(?:tokens?|step)\b|decod|generat|\bchats?\b|single (?:user"
+    r"|stream)|one user|\blayers? (?:of|in|on)|\bexperts?\b",
+    re.IGNORECASE,
+)
+
+
+def _judge(said: Said) -> Wrong | None:
+    """What lies on the host, is needed for every token, and is said to cost no time."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    if sure is None or statement.kind is not Kind.UNHURT or statement.phase in NO_DECODE:
+        return None
+    if statement.is_aggregate or many_rows(said) >= LARGE_BATCH:
+        return None
+    if (statement.frame.batch or 1) >= LARGE_BATCH:
+        return None
+    about = statement.context_text
+    if _SELDOM.search(about) or not (_PER_TOKEN.search(about) and ELSEWHERE.search(about)):
+        return None
+    if not (UNHURT.search(statement.text) or CARD_SPEED.search(statement.text)):
+        return None
+    return Wrong(
+        "what lies on the host is read at the 20 to 64 GB/s of the link, or at the 50 to 100 GB/s"
+        " of its memory, not at the 1,000 and more of the device: 15 to 50 ms a gigabyte",
+        sure,
+        ErrorClass.OTHER,
+    )

@@ -30,7 +30,10 @@ from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
 from advisor.operands import alone_at_batch_1, routed, sentences_of
-from advisor.rule import CLAIMS, STATEMENTS, Rule
+from advisor.prose.model import Kind
+from advisor.prose.tiers import FEW_EXPERTS
+from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, many_rows
 from advisor.wording import factor, milliseconds, size
 
 RULE = Rule(
@@ -40,10 +43,7 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.OVER_CEILING,
-    about=(
-        CLAIMS,
-        STATEMENTS,
-    ),
+    about=(CLAIMS, STATEMENTS, PROSE),
     flagged=(
         """\
 rooflint: 1
@@ -58,6 +58,9 @@ model: Qwen3-30B-A3B
 hardware: H100 SXM
 workload: {phase: decode, batch: 32, context: 512}
 diagnosis: «a step of 32 users reads only 3B parameters»
+""",
+        """\
+The 30B-A3B serves 64 users at once. «Each decode step still reads just the 3B active parameters.»
 """,
     ),
     passing=(
@@ -74,6 +77,9 @@ model: Qwen3-30B-A3B
 hardware: H100 SXM
 workload: {phase: decode, batch: 1, context: 512}
 diagnosis: a token reads only 3B parameters
+""",
+        """\
+With 64 users nearly all experts of the 30B-A3B are read in each step, 3B parameters per token.
 """,
     ),
 )
@@ -93,6 +99,12 @@ def check(audit: Audit) -> Iterator[Finding]:
     """One token's experts counted for many."""
     yield from _rates(audit)
     yield from _sentences(audit)
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="every token is routed by itself",
+        instead="count distinct experts: E x (1 - (1 - k/E)^T) of a layer for T tokens",
+    )
 
 
 def _rates(audit: Audit) -> Iterator[Finding]:
@@ -145,3 +157,40 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
             instead="count distinct experts",
             numbers={"read_bytes": read, "batch_1_bytes": single},
         )
+
+
+_MANY: Final = 16
+"""Tokens of a step that touch several times the experts of one, whatever k of E."""
+_OF_ONE: Final = re.compile(
+    r"\b(?:per|each|every|a|one|single) (?:\w+ )?(?:token|sequence|user|request)\b|\bapiece\b"
+    r"|\b(?:nearly|almost) (?:all|every)\b|\bat batch (?:1|one)\b",
+    re.IGNORECASE,
+)
+
+
+def _judge(said: Said) -> Wrong | None:
+    """A step of many tokens that is said to read what one token reads."""
+    statement, frame = said.statement, said.statement.frame
+    sure = confidence_of(statement)
+    if sure is None or statement.kind is not Kind.READS or statement.phase in NO_DECODE:
+        return None
+    rows = max(frame.batch or 0, many_rows(said))
+    told = FEW_EXPERTS.search(statement.text)
+    if rows < _MANY or told is None or _OF_ONE.search(statement.text):
+        return None
+    if "MOE" not in statement.nearby and frame.active_parameters is None:
+        return None
+    amount = re.search(r"(\d+(?:\.\d+)?) ?(?:B|billion)\b", told[0])
+    if amount is not None and frame.active_parameters is not None:
+        share = float(amount[1]) * 1e9 / frame.active_parameters
+        if not _LEAST < share < 1.0 / _LEAST:
+            return None
+    return Wrong(
+        f"{rows} tokens are routed each by itself: of 128 experts with 8 active they touch"
+        f" {128 * (1 - (1 - 8 / 128) ** rows):.0f} a layer, not 8",
+        sure,
+        ErrorClass.OTHER,
+    )
+
+
+_LEAST: Final = 0.7

@@ -66,6 +66,7 @@ from advisor.prose.patterns import (
 )
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.serving import divided, serving_effects
+from advisor.prose.tiers import tier_effects
 
 _SPEED_METRICS: Final = frozenset(
     {Metric.TPOT, Metric.LATENCY, Metric.TOKENS_PER_SECOND, Metric.THROUGHPUT, Metric.UNKNOWN,
@@ -91,6 +92,7 @@ _TRIGGERS: Final = frozenset(
         "MOE",
         "ALWAYS",
         "LONG",
+        "OFFLOAD",
         "WEIGHTS",
         "DECODE",
     ]
@@ -295,6 +297,7 @@ def _about_resources(
 ) -> Iterator[Effect]:
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     text = block.text[clause.start : clause.end]
+    yield from tier_effects(block.text, sentence, clause)
     skipped = ZEROS_SKIPPED.search(text) if "zero" in text.lower() else None
     if skipped is None and "MASK" in sentence.names:
         skipped = HEADS_UNREAD.search(text)
@@ -325,7 +328,7 @@ def _about_resources(
     yield from _without_cache(block, clause, text, names)
     if "KV" in names and "FLOPS" not in names and (grown := QUADRATIC.search(text)) is not None:
         yield Effect(Kind.KV_SQUARE, clause.start + grown.start(), clause.start + grown.end())
-    read = READS.search(text) if names & {"DECODE", "ROUTE"} else None
+    read = READS.search(text) if names & {"DECODE", "ROUTE", "MOE"} else None
     if read is None and (" all" in text or "very" in text or "each" in text):
         read = ALL_EXPERTS.search(text)
     read = read or (LIKE_DENSE.search(text) if SOME_DIGIT.search(text) is not None else None)

@@ -48,6 +48,8 @@ class Kind(StrEnum):
     """How busy the matrix units are."""
     KV_IGNORED = "kv_ignored"
     """The KV cache, or the length of the context, does not count."""
+    UNHURT = "unhurt"
+    """What lies in slower memory is said not to slow down."""
     KV_SQUARE = "kv_square"
     """The cache grows with the square of the context."""
     READS = "reads"

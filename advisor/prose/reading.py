@@ -320,7 +320,13 @@ class _BlockReader:
         earlier: tuple[tuple[Phase, float | None, float | None], ...],
     ) -> Statement:
         block = self.block
-        of_speed = effect.kind not in {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED}
+        of_speed = effect.kind not in {
+            Kind.FREE,
+            Kind.CARRIED,
+            Kind.SHARE,
+            Kind.KV_IGNORED,
+            Kind.UNHURT,
+        }
         status = status_of(block, self.sentences, index, clause, effect.start, of_speed=of_speed)
         own = ideas_of(block.text, clause.tags)
         kind = effect.kind
