@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from collections.abc import Mapping as Table
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -56,6 +58,7 @@ def commands_of(
                 continue
             if isinstance(option, Sequence):
                 words, conditions = _words(option, source, places)
+                words += _scripts(option, source, places)
             elif isinstance(option, Literal) and isinstance(option.data, str):
                 words, conditions = _shell(option, source, places), {}
             else:
@@ -132,6 +135,19 @@ def _words(
             conditions[span.start] = condition
         words.append(Word(text, span))
     return words, conditions
+
+
+def _scripts(value: Sequence, source: Source, places: Places) -> list[Word | None]:
+    """The words of a script that a list hands to a shell: `["bash", "-c", SCRIPT]`."""
+    found: list[Word | None] = []
+    for before, item in pairwise(value.items):
+        flag, script = text_of(before) or "", usual(item)
+        if _TO_SHELL.fullmatch(flag) and isinstance(script, Literal) and text_of(script):
+            found += [None, *_shell(script, source, places)]
+    return found
+
+
+_TO_SHELL: Final = re.compile(r"-[a-z]*c")
 
 
 def _shell(value: Literal, source: Source, places: Places) -> list[Word | None]:

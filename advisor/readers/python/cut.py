@@ -24,7 +24,13 @@ from advisor.readers.python.values import dotted
 
 LAYERS: Final = re.compile(r"(?:^|\.)(?:\w*layers?|h|blocks?)$")
 EXPERTS: Final = re.compile(r"(?:^|\.)experts$")
-CACHE: Final = re.compile(r"past|cache|\bk_?v?\b|\bkeys?\b|key_states", re.IGNORECASE)
+CACHE: Final = re.compile(
+    r"past|cache|\bk_?v?\b|\bkeys?\b|key_states|\bv\b|value_states", re.IGNORECASE
+)
+_BUDGET: Final = re.compile(
+    r"^(?:\w*_)?(?:budget|recent|window|sinks?|capacity|cache_size)(?:_size|_length|_tokens|_len)?$"
+)
+"""Names of how many tokens a cache keeps."""
 _CONFIDENCE: Final = re.compile(r"conf|entropy|prob|exit|thresh|saturat", re.IGNORECASE)
 _KEYS: Final = re.compile(r"\b[kv]_proj\b")
 _ATTENDS: Final = re.compile(r"\b(?:[qkvo]_proj|out_proj|query|qkv|c_attn|self_attn|attention)\b")
@@ -236,10 +242,32 @@ def window(scope: Scope, value: ast.expr) -> Amount | None:
 
 
 def windowed(scope: Scope, node: ast.AST, value: ast.expr) -> Iterator[Found]:
-    """A cache of which only the last tokens are kept."""
+    """A cache of which only the last tokens, or chosen ones, are kept."""
     amount = window(scope, value)
+    if amount is None and any(_gathers_tokens(scope, call) for call in calls_in(value)):
+        sizes = [n for name in scope.known if _BUDGET.match(name) and (n := _size(scope, name))]
+        amount = {"kept": sum(sizes)} if sizes else {}
     if amount is not None:
         yield Found(Setting("prune", {"pattern": "kv_tokens", **amount}), node)
+
+
+def _size(scope: Scope, name: str) -> int:
+    return max(scope.whole(scope.known[name]) or 0, 0)
+
+
+_TOKENS: Final = frozenset({2, -2})
+"""The dimension of tokens in a cache, from either end."""
+
+
+def _gathers_tokens(scope: Scope, call: ast.Call) -> bool:
+    """`k.gather(2, index)`, `k.index_select(2, keep)`."""
+    if method_of(call) not in {"gather", "index_select"} or not isinstance(
+        call.func, ast.Attribute
+    ):
+        return False
+    named = [word.value for word in call.keywords if word.arg == "dim"]
+    first = next(iter([*named, *call.args[:1]]), None)
+    return scope.whole(first) in _TOKENS and CACHE.search(ast.unparse(call.func.value)) is not None
 
 
 def left_early(node: ast.For) -> Iterator[Found]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from advisor.readers.options import Setting
 from advisor.readers.python.calls import File, Found
-from advisor.readers.python.marks import BY_HAND
+from advisor.readers.python.marks import by_hand
 from advisor.readers.python.scope import Scope
 from advisor.readers.python.seen import Seen
 from advisor.readers.python.survey import Survey, last_word
@@ -18,7 +18,6 @@ from advisor.readers.python.values import Made, text_of, usual
 from advisor.readers.python.zeroed import defaults_of
 from advisor.source import Source
 
-_BY_HAND: Final = tuple(re.compile(pattern) for pattern in BY_HAND)
 _STUDENT: Final = re.compile(r"^student(?:_model)?$")
 _TEACHER: Final = re.compile(r"^teacher(?:_model)?$")
 _DRAFT: Final = re.compile(r"^(?:draft|drafter|assistant)(?:_(?:model|lm))?$")
@@ -35,7 +34,8 @@ def idioms(
     yield from _taught(seen, frozenset(node.name for node in known.classes))
     yield from _drafts(seen, file)
     yield from _loops(known)
-    if not _works_by_hand(source.text, 0, len(source.text)):
+    patterns = [re.compile(hint.pattern) for hint in by_hand(source.text.encode())]
+    if not patterns:
         return
     constants = _constants(tree.body)
     functions = {node.name: node for node in known.functions}
@@ -45,13 +45,9 @@ def idioms(
         end = node.end_lineno or node.lineno
         start = source.offset(node.lineno, 1)
         stop = source.offset(end, 1) + len(source.line(end))
-        if _works_by_hand(source.text, start, stop):
+        if any(pattern.search(source.text, start, stop) is not None for pattern in patterns):
             given = {**constants, **defaults_of(node), **passed.get(id(node), {})}
             yield from found_in(Scope(node.body, given, functions))
-
-
-def _works_by_hand(text: str, start: int, stop: int) -> bool:
-    return any(pattern.search(text, start, stop) is not None for pattern in _BY_HAND)
 
 
 def _constants(body: list[ast.stmt]) -> dict[str, ast.expr]:

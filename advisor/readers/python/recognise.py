@@ -28,7 +28,7 @@ from advisor.readers.python.seen import Assigned
 from advisor.readers.python.survey import Survey, survey
 from advisor.readers.python.syntax import Parsed, Places
 from advisor.readers.python.tables.huggingface import OF_PICTURES
-from advisor.readers.python.telling import by_argument
+from advisor.readers.python.telling import TELLING, by_argument
 from advisor.readers.python.values import (
     Literal,
     Made,
@@ -95,7 +95,7 @@ class Recognised:
         self._known = survey(parsed.tree)
         follows = named or _MARK in source.text or bool(parsed.shell)
         # What works on tensors by hand is read without following values.
-        follows = follows or calls_levers(source.text.encode())
+        follows = follows or calls_levers(source.text.encode(), self._known.called)
         self.flow = Flow(parsed.tree if follows else _NOTHING, self._known)
         seen = self.flow.seen
         last = frozenset(made.name.rpartition(".")[2] for made, _ in seen.calls)
@@ -151,11 +151,12 @@ class Recognised:
     # Calls
 
     def _of_call(self, made: Made, hangs_on: str) -> list[Setup]:
-        if self._is_trap(made):
-            return []
         if made.name.endswith(".partial") and made.args and (name := symbol_of(made.args[0])):
             made = Made(made.node, name, made.args[1:], made.keywords, None, made.used_by)
         rule = self._rule(made)
+        telling = rule is not None or not made.keywords.keys().isdisjoint(TELLING)
+        if telling and self._is_trap(made):
+            return []
         found: list[Setup] = []
         if made.name.endswith("Modifier"):
             found += self._modifier(made, hangs_on)

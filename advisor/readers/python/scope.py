@@ -24,9 +24,13 @@ HEAD: Final = re.compile(r"head", re.IGNORECASE)
 _MASK: Final = re.compile(r"mask", re.IGNORECASE)
 _STATES: Final = re.compile(r"^(?:\w*state_?dict|sd|state|tensors|ckpt|checkpoint)$")
 _MAKES_STATES: Final = frozenset({"state_dict", "load_file", "load_state"})
+_FLATTENS: Final = frozenset({"flatten", "ravel"})
+_PICKS: Final = frozenset({"topk", "argsort", "sort", "nonzero", "randperm", "multinomial"})
+QUANTIZES: Final = re.compile(r"(?:^|_)(?:de)?quanti[sz]ed?(?:_|$)|fake_?quant", re.IGNORECASE)
 _SAME_NUMBERS: Final = frozenset(
     {"view", "reshape", "clone", "detach", "float", "flatten", "half", "to", "contiguous", "cpu",
-     "cuda", "transpose", "permute", "t", "unflatten", "squeeze", "unsqueeze", "view_as", "double"}
+     "cuda", "transpose", "permute", "t", "unflatten", "squeeze", "unsqueeze", "view_as", "double",
+     "numpy", "ravel", "bfloat16"}
 )  # fmt: skip
 _COMPARES: Final = frozenset({"gt", "ge", "lt", "le", "greater", "less", "isin", "logical_not"})
 _FOUR: Final = 4
@@ -54,11 +58,17 @@ class Scope:
         self._weights: set[str] = set()
         self._masks: set[str] = set()
         self._states: set[str] = set()
+        self.picked: set[str] = set()
+        """Names of indices that something chose: `topk`, `argsort`."""
+        self.flat: set[str] = set()
+        """Names of weights as one row of numbers."""
+        self.made_by: dict[str, ast.Call] = {}
+        """Names that a quantizing function makes, and its call."""
         for node in self.nodes:
             if isinstance(node, ast.For):
                 self._of_loop(node)
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                self._of_name(node.targets[0].id, node.value)
+            elif isinstance(node, ast.Assign):
+                self._of_target(node.targets[0], node.value)
         self.packs = any(method_of(call).startswith("to_sparse") for call in self.calls)
 
     def _of_loop(self, node: ast.For) -> None:
@@ -71,13 +81,35 @@ class Scope:
         if isinstance(last, ast.Name) and holds:
             self._weights.add(last.id)
 
+    def _of_target(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self._of_name(target.id, value)
+        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for one, part in zip(target.elts, value.elts, strict=False):
+                self._of_target(one, part)
+        elif isinstance(target, ast.Tuple):
+            for name in names_in(target):
+                self._of_result(name, value)
+
+    def _of_result(self, name: str, value: ast.expr) -> None:
+        """What a name holds of a call's result."""
+        if any(method_of(call) in _PICKS for call in calls_in(value)):
+            self.picked.add(name)
+        if isinstance(value, ast.Call) and QUANTIZES.search(method_of(value)):
+            self.made_by[name] = value
+
     def _of_name(self, name: str, value: ast.expr) -> None:
         self.known.setdefault(name, value)
         text = ast.unparse(value)
         if HEAD.search(text):
             self.about_heads.add(name)
-        if isinstance(value, ast.Call) and method_of(value) in _MAKES_STATES:
+        self._of_result(name, value)
+        if isinstance(value, ast.Call) and (
+            method_of(value) in _MAKES_STATES or dotted(value.func) == "torch.load"
+        ):
             self._states.add(name)
+        if any(_flattens(call) for call in calls_in(value)):
+            self.flat.add(name)
         if self.is_weight(value):
             self._weights.add(name)
         elif self.is_mask(value):
@@ -157,6 +189,12 @@ class Scope:
                 return None
             return len(range(low, min(high, low + 10_000), step))
         return len(node.elts) if isinstance(node, ast.List | ast.Tuple | ast.Set) else None
+
+
+def _flattens(call: ast.Call) -> bool:
+    if method_of(call) in {"view", "reshape"} and len(call.args) == 1:
+        return isinstance(call.args[0], ast.UnaryOp)
+    return method_of(call) in _FLATTENS
 
 
 def pruned(node: ast.AST, pattern: str, storage: str, amount: Amount | None = None) -> Found:

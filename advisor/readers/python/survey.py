@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
 
 
 @dataclass(slots=True)
@@ -18,6 +20,31 @@ class Survey:
     """Last words of what is called, under the names that imports give them."""
     documents: list[ast.Constant] = field(default_factory=list)
     """Texts of several lines that may be documents of their own."""
+
+
+_LEAVES: Final = frozenset({ast.Name, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal,
+                            type(None)})  # fmt: skip
+"""Nodes in which nothing is called."""
+_NO_NODES: Final = frozenset(
+    {"ctx", "op", "ops", "id", "attr", "arg", "asname", "module", "level", "kind", "type_comment",
+     "is_async", "simple", "conversion", "type_ignores", "rest", "cls", "kwd_attrs"}
+)  # fmt: skip
+"""Fields that hold no node, or none in which something is called."""
+_FIELDS: Final = MappingProxyType(
+    {
+        kind: ()
+        if kind in {ast.Constant, ast.Import, ast.ImportFrom, ast.alias}
+        else tuple(
+            name
+            for name in kind._fields
+            if name not in _NO_NODES
+            and not (name == "name" or (name == "names" and kind is not ast.ImportFrom))
+        )
+        for kind in vars(ast).values()
+        if isinstance(kind, type) and issubclass(kind, ast.AST)
+    }
+)
+"""By kind of node: the fields that hold further ones."""
 
 
 def last_word(node: ast.expr) -> str:
@@ -35,6 +62,8 @@ def survey(tree: ast.Module) -> Survey:
     while waiting:
         node = waiting.pop()
         kind = type(node)
+        if kind in _LEAVES:
+            continue
         if kind is ast.Call:
             assert isinstance(node, ast.Call)
             found.calls.append(node)
@@ -42,7 +71,8 @@ def survey(tree: ast.Module) -> Survey:
         elif kind is ast.If:
             assert isinstance(node, ast.If)
             found.branches.append(node)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+            assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             found.functions.append(node)
             found.called |= {last_word(decorator) for decorator in node.decorator_list}
         elif kind is ast.ClassDef:
@@ -56,11 +86,11 @@ def survey(tree: ast.Module) -> Survey:
             assert isinstance(node, ast.Constant)
             if isinstance(node.value, str) and "\n" in node.value and ": " in node.value:
                 found.documents.append(node)
-        for name in node._fields:
-            child = getattr(node, name, None)
+        for name in _FIELDS[kind]:
+            child = getattr(node, name)
             if type(child) is list:
-                waiting += (item for item in child if isinstance(item, ast.AST))
-            elif isinstance(child, ast.AST) and child._fields:
+                waiting += child
+            elif child is not None:
                 waiting.append(child)
     found.called |= {names[word] for word in found.called & names.keys()}
     found.functions.sort(key=lambda node: node.lineno)

@@ -30,7 +30,9 @@ from advisor.readers.python.zeroed import (
     in_place,
     is_gate,
     masked,
+    multiplied,
     narrow_cache,
+    narrowed_to,
     packed,
     zeroed,
 )
@@ -39,18 +41,25 @@ from advisor.readers.python.zeroed import (
 def found_in(scope: Scope) -> Iterator[Found]:
     """Every idiom of a body, in order of the text."""
     yield from low_rank(scope)
+    done: set[ast.AST] = set()
     for node in scope.nodes:
         match node:
+            case ast.BinOp() if isinstance(node.op, ast.Mult) and node not in done:
+                yield from multiplied(scope, node)
             case ast.Call():
                 yield from _of_call(scope, node)
             case ast.Assign():
-                yield from _of_assign(scope, node, node.targets[0], node.value)
+                made = list(_of_assign(scope, node, node.targets[0], node.value))
+                if made:
+                    done.update(ast.walk(node.value))
+                yield from made
             case ast.AugAssign() if isinstance(node.op, ast.Mult):
                 if scope.is_weight(node.target) and scope.is_mask(node.value):
                     yield from masked(scope, node, node.value)
             case ast.Return() if node.value is not None:
                 yield from gated(scope, node, node.value)
                 yield from narrow_cache(node, node.value)
+                yield from narrowed_to(scope, node, node.value)
                 if CACHE.search(ast.unparse(node.value)):
                     yield from windowed(scope, node, node.value)
             case ast.Delete():
@@ -85,10 +94,10 @@ def _of_assign(
     elif EXPERTS.search(path) or (LAYERS.search(path) and "." in path):
         yield from kept(scope, node, path, value)
     elif scope.is_weight(target) and not isinstance(target, ast.Name):
-        made = list(assigned(scope, node, value))
+        made = list(assigned(scope, node, value)) or list(narrowed_to(scope, node, value))
         yield from made or narrowed(scope, node, value)
     elif CACHE.search(path) and (made := list(windowed(scope, node, value))):
         yield from made
     else:
-        yield from gated(scope, node, value)
-        yield from narrow_cache(node, value)
+        made = list(gated(scope, node, value)) or list(narrow_cache(node, value))
+        yield from made or narrowed_to(scope, node, value)

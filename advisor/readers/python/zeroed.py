@@ -12,6 +12,7 @@ from advisor.readers.options import Setting
 from advisor.readers.python.calls import Found
 from advisor.readers.python.scope import (
     HEAD,
+    QUANTIZES,
     Scope,
     calls_in,
     is_zero,
@@ -23,10 +24,6 @@ from advisor.readers.python.scope import (
 from advisor.readers.python.values import dotted
 
 _CHOSEN: Final = re.compile(r"mask|prun|thresh|zero|drop|sparse|< |<=|indices|where", re.IGNORECASE)
-_SIMULATES: Final = re.compile(
-    r"^_?(?:fake|pseudo|sim\w*|rtn|dequant\w*|round)?_*(?:de)?quanti[sz]e?(?!r)\w*|fake_quant\w*",
-    re.IGNORECASE,
-)
 _PRUNES: Final = re.compile(r"prune|sparsif|zero_out|threshold", re.IGNORECASE)
 _STRUCTURE: Final = re.compile(r"channel|row|col|struct|head|layer|neuron", re.IGNORECASE)
 _WIDTH: Final = re.compile(r"bit|^q$")
@@ -66,6 +63,11 @@ def zeroed(scope: Scope, node: ast.AST, target: ast.expr) -> Iterator[Found]:
         yield pruned(node, "heads", "masked")
     elif whole or isinstance(target.slice, ast.Slice):
         yield pruned(node, "channels", "masked")
+    elif isinstance(target.slice, ast.Name) and target.slice.id in scope.picked:
+        if names_in(target.value) & scope.flat:
+            yield from masked(scope, node, target.slice)
+        else:
+            yield pruned(node, "channels", "masked")
     elif _chooses(scope, target.slice):
         yield from masked(scope, node, target.slice)
 
@@ -89,6 +91,9 @@ def in_place(scope: Scope, node: ast.Call) -> Iterator[Found]:
 def assigned(scope: Scope, node: ast.Assign, value: ast.expr) -> Iterator[Found]:
     """A weight made anew with zeros in it, or rounded; nothing for other values."""
     inner = unwrapped(value, "Parameter", "clone")
+    if isinstance(inner, ast.Name) and inner.id in scope.made_by:
+        yield from _simulated(scope, node, scope.made_by[inner.id])
+        return
     called = method_of(inner) if isinstance(inner, ast.Call) else ""
     if "round" in {method_of(call) for call in calls_in(value)}:
         yield from _rounded(scope, node, value)
@@ -100,10 +105,32 @@ def assigned(scope: Scope, node: ast.Assign, value: ast.expr) -> Iterator[Found]
             yield from masked(scope, node, inner)
     elif isinstance(inner, ast.Call) and called == "masked_fill":
         yield from masked(scope, node, inner)
-    elif isinstance(inner, ast.Call) and _SIMULATES.search(called):
+    elif isinstance(inner, ast.Call) and QUANTIZES.search(called):
         yield from _simulated(scope, node, inner)
     elif isinstance(inner, ast.Call) and _PRUNES.search(called) and not _STRUCTURE.search(called):
         yield from masked(scope, node, inner)
+
+
+def multiplied(scope: Scope, node: ast.BinOp) -> Iterator[Found]:
+    """`F.linear(x, self.weight * self.mask)`: masked at every call."""
+    for one, other in ((node.left, node.right), (node.right, node.left)):
+        if scope.is_weight(one) and scope.is_mask(other) and not scope.is_weight(other):
+            yield from masked(scope, node, other)
+            return
+
+
+def narrowed_to(scope: Scope, node: ast.AST, value: ast.expr) -> Iterator[Found]:
+    """A weight kept in 8 bits: rounded to int8, or cast to float8."""
+    if not any(scope.is_weight(item) for item in ast.walk(value) if isinstance(item, ast.expr)):
+        return
+    if _rounds_to_int8(value):
+        yield from packed(node, value)
+    elif any(
+        method_of(call) in {"to", "type"} and "float8" in "".join(map(ast.unparse, call.args))
+        for call in calls_in(value)
+    ):
+        condition = "a kernel that reads float8 weights: cast back first, they are read twice"
+        yield Found(Setting("quantize", {"weights": "fp8"}), node, condition)
 
 
 def gated(scope: Scope, node: ast.AST, value: ast.expr) -> Iterator[Found]:
@@ -169,7 +196,8 @@ def _usual_width(scope: Scope, call: ast.Call) -> int | None:
     for name, value in defaults_of(function).items() if function is not None else ():
         if _WIDTH.search(name) and (bits := scope.whole(value)):
             return bits
-    return None
+    text = "" if function is None else ast.unparse(function)
+    return _WIDEST if "int8" in text or "127" in text else None
 
 
 def defaults_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:

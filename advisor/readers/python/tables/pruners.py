@@ -130,6 +130,21 @@ def _loaded(value: Value) -> str:
     return text_of(inner) or ""
 
 
+def _optipfair(call: Call) -> Iterator[Found]:
+    """`prune_model(model, pruning_type="MLP_GLU" | "DEPTH", pruning_percentage=20)`."""
+    depth = call.plain("pruning_type") == "DEPTH"
+    fields: dict[str, object] = {"pattern": "layers" if depth else "channels", "storage": "removed"}
+    percent = call.plain("depth_pruning_percentage" if depth else "pruning_percentage")
+    dropped = whole_of(call.plain("num_layers_to_remove"))
+    if depth and dropped:
+        fields["dropped"] = dropped
+    elif isinstance(percent, int | float) and 0 < percent < 100:
+        fields["sparsity"] = percent / 100
+    else:
+        fields["sparsity"] = "unknown" if depth or percent is not ABSENT else 0.1  # its default
+    yield call.found(Setting("prune", fields))
+
+
 _PRESSES: Final = (
     "ExpectedAttentionPress", "KnormPress", "SnapKVPress", "StreamingLLMPress", "TOVAPress",
     "RandomPress", "ObservedAttentionPress", "PyramidKVPress", "FinchPress", "KeyDiffPress",
@@ -171,6 +186,7 @@ CALLS: Final[Rows] = MappingProxyType(
             }.items()
             for name in names
         },
+        "optipfair:prune_model": _optipfair,
         "textpruner:TransformerPruner": pruned("heads", storage="removed"),
         "slicegpt:rotate_and_slice": pruned("channels", "sparsity", storage="removed"),
         "sparsegpt:SparseGPT": _solver,
