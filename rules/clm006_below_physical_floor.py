@@ -189,6 +189,12 @@ _UNDRAFTED = (
 )
 """Words that rule several tokens a pass out."""
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
+_RATES = r"tok(?:en)?s?/s|\bt/s|\btps\b|tokens (?:per|a) second"
+_LINKED = (
+    r"offload|spill|(?:system|host|cpu|main) (?:ram|memory)|(?<!100 )(?<!100-)(?<!a30 )(?<!a40 )"
+    r"(?<!l40s )(?<!100 80gb )(?<!l4 )\bpcie\b"
+)
+"""A link in the path of tokens; "H100 PCIe" is a card."""
 _MANY = (
     r"\b(?:nodes?|[dh]gx(?! spark)|clusters?|racks?|pods?|multi-?gpu|sharded|tensor[- ]parallel\w*"
     r"|pipeline[- ]parallel\w*|TP|across (?:all|the|several)|all (?:\w+ )?(?:cards|gpus))\b"
@@ -229,7 +235,7 @@ def _judge(said: Said) -> Wrong | None:
 def _has_one_reading(said: Said) -> bool:
     """Whether the operands are those of this very rate, and nothing else explains it."""
     statement = said.statement
-    if "OFFLOAD" in statement.nearby:
+    if "OFFLOAD" in statement.nearby and said.has(_LINKED):
         return False
     if "SPEC" in statement.nearby and not said.has(_UNDRAFTED):
         return False
@@ -242,7 +248,8 @@ def _has_one_reading(said: Said) -> bool:
         return False
     column = statement.table[0][statement.table[2]] if statement.table is not None else ""
     if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE) and not (
-        statement.phase is Phase.DECODE and said.has(_MS_EACH)
+        statement.phase is Phase.DECODE
+        and (said.has(_MS_EACH) or ("ms" not in statement.text and said.has(_RATES)))
     ):
         return False
     if said.says(_COMPUTED) and not said.has("GiB"):

@@ -195,8 +195,9 @@ def _share(statement: Statement) -> str:
 
 
 _FOR_EACH = re.compile(
-    r"\b(?:per|each|every|one|an?|new|generated|single|next) (?:\w+[- ]){0,2}?(?:tokens?|step)\b"
-    r"|\bdecode step\b|\btokens? (?:needs?|costs?|takes?|drags?|pulls?|reads?|streams?)\b",
+    r"\b(?:per|each|every|one|an?|new|generated|single|next) (?:\w+[- ]){0,2}?"
+    r"(?:tokens?|step|word)\b|\bdecode step\b"
+    r"|\btokens? (?:needs?|costs?|takes?|drags?|pulls?|reads?|streams?)\b",
     re.IGNORECASE,
 )
 _HELD = re.compile(
@@ -337,7 +338,10 @@ def _is_like_dense(said: Said) -> bool:
     return active is not None or "MOE" in statement.nearby
 
 
-_QUALITY = r"\b(?:quality|benchmark|mmlu|accura\w+|smart|knows?|knowledge|memory|vram|train\w*)\b"
+_QUALITY = (
+    r"\b(?:quality|benchmark|mmlu|accura\w+|smart|knows?|knowledge|vram|train\w*"
+    r"|memory(?! (?:traffic|bus|bandwidth|reads)))\b"
+)
 
 
 def _reads_all(said: Said) -> bool:

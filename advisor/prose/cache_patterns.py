@@ -80,6 +80,9 @@ KV_IGNORED: Final = Form(
     r"(?: \w+){0,2}? (?:as|to|like) (?:those |that |the )?(?:at |with |for |in |of )?(?:an? )?"
     r"(?:short|empty|new|fresh|\d)\w*"
     r"|(?:identical|equal) to (?:the )?(?:speed|rate|pace|time|that) (?:at|with|of|for)"
+    r"|\bbe (?:it|they) [^.;]{2,60}? or "
+    r"|(?:does|do) not (?:weigh on|burden|slow|touch|hurt|bear on)"
+    r"|(?:is|are) only (?:ever )?(?:appended|written)|never (?:re-?)?read"
     r"|nothing to worry about|no (?:concern|worry)|can be (?:left out|forgotten|omitted)|left out"
     r"|(?:flat|constant|unchanged) (?:from|over|across|between|up to|all the way) )\b",
 )

@@ -103,7 +103,8 @@ _REACHED: Final = Form(
 _PARTING: Final = re.compile(r"[,;()|]| and | plus |\. ")
 _FILLERS: Final = frozenset({"", "about", "around", "some", "roughly", "nearly"})
 _LINK: Final = Form(
-    r"\b(?:pcie|nvlink|link|nic|wire|disk|ssd|nvme|network|ethernet|infiniband|system ram|ddr"
+    r"\b(?:(?<!100 )(?<!100-)(?<!a30 )(?<!a40 )(?<!80gb )(?<!v100s )pcie|nvlink|link|nic|wire|disk"
+    r"|ssd|nvme|network|ethernet|infiniband|system ram|ddr"
     r"|host|interconnect|bus bandwidth|all-reduce|usb|read from)\b",
 )
 _REACH: Final = 28
@@ -218,7 +219,11 @@ def _one_size(
         own = float(next(filter(None, stated.groups()))) * 1e9
         whole = _alike(size for size, _ in sizes if not _is_alike(size, own))
         return (whole[0], own) if len(whole) == 1 else (None, None)
-    whole = [size for size in _alike(size for size, _ in sizes) if size not in parts]
+    whole = [
+        size
+        for size in _alike(size for size, _ in sizes)
+        if not any(_is_alike(size, part) for part in parts)
+    ]
     if len(whole) != 1:
         return None, None
     return whole[0], parts[0] if len(parts) == 1 else None

@@ -98,7 +98,7 @@ LEVERS: Final = MappingProxyType(
             "extra compute, faster compute, turbo, boost clocks, cpu clock, gpu core, data "
             "sheet, datasheet, spec sheet, spec sheets, raw performance, simd, vnni, neon, "
             "fma, core frequency, undervolt(|ed|ing), compute performance, mac array(|s), mxu, "
-            "matrix throughput, dense fp4, dense fp8, boost, macs per cycle, npu tops, vector "
+            "matrix throughput, dense fp4, dense fp8, macs per cycle, npu tops, vector "
             "units, vector width, p cores, e cores, core m series, core bin, gpu bin, sve, "
             "simd width, dp4a, tensor flops, matrix flops, fp4 rate, fp8 rate, xmx, systolic, "
             "compute die, compute tile(|s), compute chiplet(|s), teraflops, petaflops, peak "

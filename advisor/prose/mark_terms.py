@@ -367,7 +367,8 @@ MARKS: Final = MappingProxyType(
             "in the plan, promised, budget(|ed), est, proj, want to see, sales asks, "
             "confirmed, guaranteed, we promise, foresee(|s), reckon(|s|ed), look forward to, "
             "aspire, envisage(|d|s), ought to, supposed to, bound to, set to, due to come, "
-            "likely"
+            "likely, announced, committed to, commits us to, agreed on, contractually, owe, was "
+            "promised, were promised, signed off, demanded"
         ),
         "TRANSFER": (
             "as well, too, accordingly, inherits, inherit, by the same ratio, the same ratio, "

@@ -38,8 +38,8 @@ NOT_BEFORE: Final = Form(
 )
 QUADRATIC: Final = Form(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)")
 READS: Final = Form(
-    r"\b(?:(?:goes|go|passes|runs) through|visits?|reads?|streams?|streamed|loads?|loaded"
-    r"|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"
+    r"\b(?:(?:goes|go|pass|passes|runs?|flows?|travels?|moves?) through|visits?|reads?"
+    r"|streams?|streamed|loads?|loaded|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"
     r"|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
 )
 ALL_EXPERTS: Final = Form(
@@ -102,7 +102,8 @@ PERCENT_OF_TIME: Final = Form(
     r"|what (?:it|they) (?:is|was|were|used)|before)\b",
 )
 TIMES: Final = Form(
-    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
+    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
+    r"|sixteen|twenty)(?:\s?x|\s?×|[- "
     r"]times|[- ]?fold)\b(?! ?(?:(?:[habl]|mi|rtx|gtx|v|gb|gh)\s?\d{2,4}|gpus?\b|cards\b))"
     r"|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
 )
@@ -190,7 +191,8 @@ BECOMES: Final = Form(
     r"|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?(?:ms|s)\b",
 )
 FACTOR_OF: Final = Form(
-    r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)\b",
+    r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten"
+    r"|twelve|fifteen|sixteen|twenty)\b",
 )
 VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
 NUMBER_WORDS: Final = MappingProxyType(
@@ -200,6 +202,7 @@ NUMBER_WORDS: Final = MappingProxyType(
         "four": 4.0,
         "five": 5.0,
         "six": 6.0,
+        "seven": 7.0,
         "eight": 8.0,
         "nine": 9.0,
         "ten": 10.0,
@@ -233,7 +236,8 @@ PRODUCT: Final = Form(
 )
 """Gains multiplied with each other: "which multiplies to fourteen"."""
 AS_FAST: Final = Form(
-    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|eight|ten|sixteen)(?:\s?x|\s?×|[- "
+    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
+    r"|sixteen|twenty)(?:\s?x|\s?×|[- "
     r"]times)?"
     r" (?:as (?:fast|quick|quickly)|faster|quicker)\b|\b(?P<twice>twice) as (?:fast|quick"
     r"|quickly)\b",
