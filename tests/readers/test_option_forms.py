@@ -226,3 +226,56 @@ def test_image_models_are_left_alone_by_olive() -> None:
 )  # fmt: skip
 def test_quantizers_of_modelopt(text: str, expected: list[str]) -> None:
     assert [kind for kind, _ in held(text)] == expected
+
+
+# transformers
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("quantization_config", {"load_in_8bit": True}, [("quantize", {"weights": "int8-bnb"})]),
+        ("cache_implementation", "offloaded_static",
+         [("offload", {"kv_cache": "unknown"}), ("cuda_graphs", {})]),
+        ("device_map", {"model.embed_tokens": 0, "model.layers.30": "cpu"},
+         [("offload", {"weights": "unknown"})]),
+        ("device_map", "auto", []),
+        ("max_memory", {"0": "20GiB", "cpu": "60GiB"}, [("offload", {"weights": "unknown"})]),
+        ("max_memory", {"0": "20GiB"}, []),
+    ],
+)  # fmt: skip
+def test_options_of_transformers(
+    name: str, value: Any, expected: list[tuple[str, dict[str, Any]]]
+) -> None:
+    assert settings("transformers", name, value) == expected
+
+
+# Places
+
+
+def test_variables_in_quotes_and_settings_of_settings() -> None:
+    line = (
+        """vllm serve "meta-llama/Llama-3.1-8B" --speculative-config="""
+        """'{"model": "[ngram]", "num_speculative_tokens": 3}' --tensor-parallel-size="2" """
+    )
+    text = VLLM.format(line=line)
+    assert held(text) == [
+        ("speculative", {"method": "ngram", "draft_tokens": 3}),
+        ("tensor_parallel", {"size": 2}),
+    ]
+    (proposal,) = read(Source("x.yaml", text), named=False).proposals
+    speculation, split = (text[one.span.start : one.span.end] for one in proposal.levers)
+    assert '"model"' in speculation or "--speculative-config" in speculation
+    assert "--tensor-parallel-size" in split
+
+
+@pytest.mark.parametrize("asked", ["H100:8", "{H100: 8}", "[H100:8]", "{H100:8}"])
+def test_accelerators_of_skypilot(asked: str) -> None:
+    text = (
+        f"resources:\n  accelerators: {asked}\n"
+        "run: |\n  vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 8\n"
+    )
+    (proposal,) = read(Source("sky.yaml", text), named=False).proposals
+    assert proposal.hardware is not None
+    assert "H100" in proposal.hardware.value
+    assert held(text) == [("tensor_parallel", {"size": 8})]
