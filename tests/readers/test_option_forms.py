@@ -279,3 +279,52 @@ def test_accelerators_of_skypilot(asked: str) -> None:
     assert proposal.hardware is not None
     assert "H100" in proposal.hardware.value
     assert held(text) == [("tensor_parallel", {"size": 8})]
+
+
+# Command lines of other engines
+
+
+COMPOSE = "services:\n  a:\n    image: {image}\n    command: {command}\n"
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "expected"),
+    [
+        # llama-quantize IN OUT TYPE
+        ("ghcr.io/ggml-org/llama.cpp:full", "llama-quantize /m/f16.gguf /m/q.gguf Q4_K_M",
+         ["quantize.weights.int4"]),
+        # 20 of the 32 layers on the device; the file's name states its format.
+        ("ghcr.io/ggml-org/llama.cpp:server-cuda",
+         "-m /models/Llama-3.1-8B-Q4_K_M.gguf -ngl 20 -c 8192 -ctk q8_0 -ctv q8_0",
+         ["quantize.weights.int4", "offload.weights", "quantize.kv"]),
+        ("vllm/vllm-openai:v0.10.0",
+         "--model meta-llama/Llama-3.1-8B --quantization fp8 --max-num-seqs=64",
+         ["quantize.weights.fp8", "batching"]),
+    ],
+)  # fmt: skip
+def test_commands_of_containers(image: str, command: str, expected: list[str]) -> None:
+    text = COMPOSE.format(image=image, command=command)
+    assert [kind for kind, _ in held(text)] == expected
+
+
+def test_serving_properties_in_a_config_map() -> None:
+    text = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: djl}\ndata:\n  serving.properties: |\n"
+        "    engine=Python\n    option.model_id=meta-llama/Llama-3.1-8B\n"
+        "    option.tensor_parallel_degree=4\n    option.quantize=awq\n"
+    )
+    assert [kind for kind, _ in held(text)] == ["tensor_parallel", "quantize.weights.int4"]
+    (proposal,) = read(Source("x.yaml", text), named=False).proposals
+    places = [text[one.span.start : one.span.end] for one in proposal.levers]
+    assert places == ["tensor_parallel_degree", "quantize"]
+
+
+def test_pairs_of_jetstream() -> None:
+    text = (
+        "containers:\n  - name: jetstream\n"
+        "    image: us-docker.pkg.dev/cloud-tpu-images/inference/jetstream-maxtext:v1\n"
+        "    args: [model_name=llama3.1-8b, ici_tensor_parallelism=4, quantization=int8,"
+        " quantize_kvcache=True]\n"
+    )
+    kinds = [kind for kind, _ in held(text)]
+    assert kinds == ["tensor_parallel", "quantize.weights.int8", "quantize.kv"]

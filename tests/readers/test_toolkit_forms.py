@@ -217,3 +217,51 @@ def test_generation_of_torchtune_without_a_cache() -> None:
     kinds = {kind for kind, _ in held(text)}
     assert "tensor_parallel" in kinds
     assert len(kinds) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "fields"),
+    [
+        # A scheme by its weights; overrides where no scheme is named; 8-bit floats in groups of 32.
+        ("scheme: {weights: {num_bits: 4, type: int, strategy: group, group_size: 64}}",
+         "quantize.weights.int4", {}),
+        ("scheme_overrides: {Linear: W4A16}", "quantize.weights.int4", {}),
+        (("config_groups: {g: {targets: [Linear], weights: {num_bits: 8, type: float,"
+         " strategy: group, group_size: 32}}}"), "quantize.weights.fp8", {"weights": "mxfp8"}),
+    ],
+)  # fmt: skip
+def test_other_places_of_schemes(arguments: str, kind: str, fields: dict[str, Any]) -> None:
+    text = f"quant_stage:\n  quant_modifiers:\n    QuantizationModifier: {{{arguments}}}\n"
+    (found,) = held(text)
+    assert found[0] == kind
+    assert {name: found[1].get(name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "config_groups: {g: many}",
+        "config_groups: {g: {targets: [Linear], weights: {num_bits: 16, type: float}}}",
+        "scheme: {anything: [Linear]}",
+    ],
+)
+def test_schemes_that_name_no_format_set_none(arguments: str) -> None:
+    text = f"quant_stage:\n  quant_modifiers:\n    QuantizationModifier: {{{arguments}}}\n"
+    assert [fields.get("weights") for _, fields in held(text)] in ([], ["auto"])
+
+
+def test_a_share_that_is_no_number_stays_open() -> None:
+    text = (
+        "stage:\n  one_modifiers:\n    SparseGPTModifier: {sparsity: much, mask_structure: '0:0'}\n"
+    )
+    ((kind, fields),) = held(text)
+    assert kind == "prune.unstructured"
+    assert "sparsity" not in fields or fields["sparsity"] is None
+
+
+def test_masks_of_two_in_four_by_their_type() -> None:
+    text = (
+        "stage:\n  one_modifiers:\n    MagnitudePruningModifier:"
+        " {final_sparsity: 0.5, mask_type: '2:4'}\n"
+    )
+    assert [kind for kind, _ in held(text)] == ["prune.2:4"]
