@@ -168,3 +168,25 @@ def test_patterns_of_indexers_are_letters_too() -> None:
     listed = ["full" if i % 2 == 0 else "shared" for i in range(78)]
     model = read(GLM5, indexer_types=listed)
     assert kinds(read(GLM5, index_topk_pattern="FS" * 39)) == kinds(model)
+
+
+LLAMA = "meta-llama/Meta-Llama-3.1-8B"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"n_head": 16}, "contradicts"),
+        ({"num_hidden_layers": "many"}, "num_hidden_layers"),
+        ({"hidden_size": -1}, "hidden_size"),
+        ({"layer_types": [1] * 32}, "must list strings"),
+        ({"layer_types": "full_attention"}, "must be a list"),
+        ({"layer_types": ["full_attention"] * 100_000}, "lists 100000 entries"),
+        ({"num_attention_heads": 33}, "33 heads cannot share 8 KV heads"),
+    ],
+)
+def test_values_that_cannot_be_are_refused_with_their_key(
+    changes: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UnsupportedModelError, match=told):
+        read(LLAMA, **changes)

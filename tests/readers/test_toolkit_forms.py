@@ -265,3 +265,31 @@ def test_masks_of_two_in_four_by_their_type() -> None:
         " {final_sparsity: 0.5, mask_type: '2:4'}\n"
     )
     assert [kind for kind, _ in held(text)] == ["prune.2:4"]
+
+
+# Searches and training that change what is served
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Minitron by hand: widths to try, layers to drop, query groups to keep.
+        ("restore_from_path: meta-llama/Llama-3.1-8B\nprune:\n  num_query_groups: 4\n",
+         [("kv.gqa", {"variant": "gqa", "kv_heads": 4})]),
+        ("restore_from_path: meta-llama/Llama-3.1-8B\nprune:\n  drop_layers: [16, 17, 18, 19]\n",
+         [("prune.layers", {"dropped": 4})]),
+        ("teacher_dir: x\nintermediate_size_list: [3072, 5888, 8704]\n",
+         [("prune.channels", {})]),
+        ("teacher_dir: x\nnum_experts_to_keep_list: [64, 32]\nmodel: Qwen3-30B-A3B\n",
+         [("prune.experts", {})]),
+        # Dynamic memory sparsification: at a ratio of 4 a quarter of the tokens stays.
+        ("dms: {final_cr: 4, initial_cr: 1}\n",
+         [("prune.kv_tokens", {"sparsity": 0.75})]),
+        ("dms: {final_cr: 4, disable_eviction: true}\n", []),
+    ],
+)  # fmt: skip
+def test_searches_and_schedules(text: str, expected: list[tuple[str, dict[str, Any]]]) -> None:
+    found = held(text)
+    assert [kind for kind, _ in found] == [kind for kind, _ in expected]
+    for (_, fields), (_, known) in zip(found, expected, strict=True):
+        assert {name: fields.get(name) for name in known} == known
