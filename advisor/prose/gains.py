@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
@@ -26,6 +27,7 @@ from advisor.prose.patterns import (
     NOT_ALL,
     NUMBER_ALONE,
     NUMBER_WORDS,
+    OF_A_FIGURE,
     OF_PARTS,
     OF_SOMETHING,
     OF_THE_RATE,
@@ -237,6 +239,14 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if gained is not None:
         start, end = clause.start + gained.start(1), clause.start + gained.end()
         return Effect(Kind.GAIN, start, end, 1.0 + float(gained[1]) / 100.0)
+    figure = OF_A_FIGURE.search(text)
+    if figure is not None:
+        start, end = clause.start + figure.start(), clause.start + figure.end()
+        factor = _MULTIPLES[figure["verb"].lower()]
+        up = factor > 0
+        rate = figure["unit"].lower().startswith("t")
+        kind = Kind.GAIN if up == rate else Kind.LOSS
+        return Effect(kind, start, end, abs(factor) if kind is Kind.GAIN else 1.0 / abs(factor))
     more = ANOTHER.search(text)
     if more is not None and not kinds.isdisjoint({"QUANT", "ACTQ", "SINGLE", "DECODE", "RATE"}):
         start, end = clause.start + more.start(1), clause.start + more.end()
@@ -262,6 +272,12 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
         if told is not None:
             return told
     return None
+
+
+_MULTIPLES: Final = MappingProxyType(
+    {"halv": -2.0, "third": -3.0, "quarter": -4.0, "doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
+)
+"""What a verb multiplies by; negative for a division."""
 
 
 def _fraction(clause: Clause, text: str, part: re.Match[str]) -> Effect | None:

@@ -18,7 +18,8 @@ _NARROW: Final = (
     r" byte|bytes|q8_\d)"
 )
 _INPUTS: Final = (
-    r"(?:activations?|hidden states?|layer inputs|inputs?(?: vectors?| tensors?)?|residual stream"
+    r"(?:activations?|hidden (?:states?|vectors?)|layer inputs|inputs?(?: vectors?| tensors?)?"
+    r"|residual stream"
     r"|feature maps|intermediate tensors|(?:norm|rmsnorm|layernorm|gelu|silu|mlp) outputs?)"
 )
 _NARROW_INPUTS: Final = Form(

@@ -107,7 +107,8 @@ MARKS: Final = MappingProxyType(
             "performance boost, performance gain(|s), performance win, earlier on (the "
             ")screen, word earlier, words earlier, token earlier, tokens earlier, there "
             "earlier, done earlier, finish(|es) earlier, complete(|s) earlier, come(|s) "
-            "earlier, milliseconds earlier, more tokens (leave|come|arrive|appear)"
+            "earlier, milliseconds earlier, more tokens (leave|come|arrive|appear), as "
+            "responsive, as snappy, as lively"
         ),
         "SLOWER": (
             "slows (anything|things) down, slower, slow(|s|ed|ing) down, slow, "
@@ -152,7 +153,7 @@ MARKS: Final = MappingProxyType(
             "descend(|s|ed|ing), decrement(|s|ed), downward(|s), went down, going down, "
             "brought down, took down, thin(|s|ned) out, discount(|s|ed), minimi(z|s)(e|es|ed|"
             "ing), contraction, decrease(|s), reduction(|s), drop in, cut in, fall in, decline "
-            "in"
+            "in, (slice|bite|chunk|cut) out"
         ),
         "TIME": (
             "per token cost, cost per token, token cost, turn, latency, latencies, itl, tpot, "
@@ -202,7 +203,8 @@ MARKS: Final = MappingProxyType(
             "per unit time, speed of decode, speed of generating, speed of output, output tok "
             "s, tok per sec, tokens sec user, tok s user, tokens s user, generating speed, "
             "decoding throughput, speed in chat, speed of chat, performance boost, performance "
-            "gain(|s), performance win, more tokens (leave|come|arrive|appear)"
+            "gain(|s), performance win, more tokens (leave|come|arrive|appear), as many tokens "
+            "(a|per|each|every) second, as many tokens s, as many tok s"
         ),
         "THROUGHPUT": (
             "throughput, goodput, requests s, requests per second, req s, tokens in total, total "
@@ -236,7 +238,10 @@ MARKS: Final = MappingProxyType(
             "sampling, token by token generation, typing, types its answers, interactive path, "
             "decode win"
         ),
-        "TOKENS": ("token, tokens, tokens s, tok s, tokens per second, t s"),
+        "TOKENS": (
+            "token, tokens, tokens s, tok s, tokens per second, t s, tokens (a|per|each|every) "
+            "second"
+        ),
         "LLM": (
             "llm(|s), language model(|s), llama, mistral, qwen, gpt, chatbot, transformer(|s), "
             "inference, serving, vllm, 7b, 8b, 13b, 32b, 70b"
@@ -307,7 +312,7 @@ MARKS: Final = MappingProxyType(
             "aggregate, aggregated, total, all users, all streams, overall, combined, per gpu "
             "hour, system wide, cluster, fleet, in total, together, server wide, across users, "
             "across requests, across all, total throughput, sum, throughput, the server, the "
-            "system, the node, the cluster, the deployment, as many tokens, the fleet"
+            "system, the node, the cluster, the deployment, the fleet, as many tokens"
         ),
         "SHORT": (
             "short "

@@ -162,7 +162,7 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
 _OUTCOME: Final = Form(
     r"(?:\w+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
     r"|tok\S*|forecast|projected|projection|estimate|plan|promise|expect\w*|after|new|then"
-    r"|time per token)\b[^:.]{0,30}: ",
+    r"|time per token)\b[^:.]{0,60}: ",
 )
 """An item that tells what comes of those above it."""
 

@@ -129,7 +129,7 @@ def _abbreviated(text: str, stop: int) -> bool:
         return text[stop + 1 : stop + 3].strip()[:1].isdigit()
     return (
         word in _ABBREVIATIONS
-        or (len(word) == 1 and word.isalpha())
+        or (len(word) == 1 and word.isalpha() and not text[:begin].rstrip()[-1:].isdigit())
         or (word.isdigit() and (begin <= 0))
     )
 

@@ -368,9 +368,12 @@ def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause:
 def is_past(sentence: Sentence, clause: Clause) -> bool:
     """Whether the clause tells what happened."""
     previous = ""
+    last = next((w for w in reversed(sentence.words) if w.start < clause.end), None)
     for word in sentence.words:
         if clause.start <= word.start < clause.end:
             told = word.folded in _PAST and previous not in _INFINITIVE
+            if told and word is last and word.folded.endswith("ed"):
+                continue  # "the multiplications saved": what was saved, no telling
             if told and not (word.folded in _BEING and previous in _COMPARED):
                 return True
             previous = word.folded

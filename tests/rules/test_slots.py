@@ -75,7 +75,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         [
             (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), (FAR, None), (UNKNOWN, HIGH),
             ({"kind": Kind.SAVING}, HIGH), ({"kind": Kind.FIGURE}, None),
-            ({"nearby": {"REMOVED"}}, None), ({"cause": "PRUNE"}, None),
+            ({"nearby": {"REMOVED"}}, HIGH), ({"cause": "PRUNE"}, None),
+            ({"nearby": {"REMOVED"}, "words": "heads cut out of the tensors"}, None),
         ],
     ),
     "FLP004 advice": (
