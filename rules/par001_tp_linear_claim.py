@@ -221,6 +221,8 @@ def _judge(said: Said) -> Wrong | None:
         r"|everything in vram|replica|requests"
     ):
         return None
+    if said.says(r"than (?:pcie|infiniband|ethernet|the (?:network|nic))|interconnect bandwidth"):
+        return None
     if re.search(_MODEST, statement.text, re.IGNORECASE):
         return None
     chain = _chain(said)

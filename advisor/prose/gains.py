@@ -331,7 +331,7 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     """An effect without a figure: "faster", "lower latency", "raises tokens/s"."""
     tags = clause.tags
     slower = next((tag for tag in tags if tag.name == "SLOWER"), None)
-    faster = next((tag for tag in tags if tag.name == "FASTER"), None)
+    faster = next((tag for tag in tags if tag.name == "FASTER" and not _spent(text, tag)), None)
     if faster is not None:
         return Effect(Kind.GAIN, faster.start, faster.end)
     if slower is not None:
@@ -357,6 +357,14 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+def _spent(text: str, tag: Tag) -> bool:
+    """Whether less time is spent by people: "less time managing machinery"."""
+    return (
+        text[tag.start : tag.end].lower() == "less time" and _DOING.match(text, tag.end) is not None
+    )
+
+
+_DOING: Final = re.compile(r" (?!generat|decod|wait|writ|produc)\w+ing\b")
 _OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})
 
 
@@ -370,6 +378,11 @@ def _carried(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+_TOKENS: Final = re.compile(
+    r"decod|generat|token|tpot|itl|tbt|user|stream|chat|repl|latency|session|person|request|batch"
+    r"|convers|interactive|m ?= ?1|gemv",
+    re.IGNORECASE,
+)
 _HELPED: Final = 4
 """Words between a word for help and what it helps."""
 
@@ -386,6 +399,7 @@ def _helped(text: str, clause: Clause) -> Effect | None:
         near = [
             other for other in clause.tags
             if other.name in {"DECODE", "SINGLE"}
+            and _TOKENS.search(text, other.start, other.end) is not None
             and (0 <= other.first - tag.last <= _HELPED or 0 <= tag.first - other.last <= _HELPED)
         ]  # fmt: skip
         if row is not None or near:

@@ -19,9 +19,10 @@ FIGURE: Final = Form(
 SIGNED_PERCENT: Final = Form(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
 BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
 FRACTION: Final = Form(
-    r"\b(?:an?|one|about a|exactly a)? ?(?P<part>half|third|quarter|fifth|sixth|seventh|eighth"
-    r"|tenth|twelfth|sixteenth)"
-    r"\b(?! (?:million|billion))",
+    r"\b(?P<part>half|quarter|(?:(?<=\ba )|(?<=\ban )|(?<=\bone )|(?<=\bthe )|(?<=\bby )|(?<=\bto )"
+    r"|(?<=\beach )|(?<=-)|(?<=\btwo ))(?:third|fifth|sixth|seventh|eighth|tenth|twelfth"
+    r"|sixteenth))"
+    r"s?\b(?! (?:million|billion))",
 )
 PARTS: Final = MappingProxyType(
     {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
