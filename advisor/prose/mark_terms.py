@@ -88,6 +88,8 @@ MARKS: Final = MappingProxyType(
             "double the rate, double the speed, triple the speed, three times the speed, four "
             "times the speed, half the latency, hastens, quickest, fastest, order of magnitude "
             "faster, speed(s|ing) along, sav(e|es|ing) time, time saved, time saving(|s), "
+            "start(|s) (earlier|sooner), begin(|s) (earlier|sooner),"
+            " "
             "arriv(e|es|ing) earlier, (clearly|well|pulls|pull|far) ahead, earlier answers, "
             "prompter, swift, brisk, speedily, expedit(e|es|ed|ing), cut the wait, shaves "
             "time, faster still, quicker still, more promptly, promptly, more rapidly, "
@@ -274,6 +276,7 @@ MARKS: Final = MappingProxyType(
             "batching, unbatched, solo, for one, on a phone, edge device"
         ),
         "PREFILL": (
+            "summari(s|z)(e|es|ing), ingests, "
             "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first "
             "token, time to first token, ingest(|s|ing|ion), long document(|s), reading in, "
             "reads in, context encoding, long input(|s), prompt ingestion, prompt evaluation, "
@@ -315,6 +318,7 @@ MARKS: Final = MappingProxyType(
             "system, the node, the cluster, the deployment, the fleet, as many tokens"
         ),
         "SHORT": (
+            "one line (questions|answers|chats|replies|q), one liners, "
             "short "
             "(chats|chat|answers|context|contexts|prompt|prompts|sequence|sequences|replies|reply"
             "|questions|conversation|conversations|messages|queries|inputs), "

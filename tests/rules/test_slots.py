@@ -179,8 +179,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         {"cause": "PREFIX", "clause": {"DECODE"}},
         [
             (HEDGED, MEDIUM), (DENIED, None), (UNKNOWN, None), ({"clause": {"RATE"}}, HIGH),
-            ({"clause": {"DECODE", "PREFILL"}}, None), ({"clause": set()}, None),
-            ({"reach": 2}, HIGH), ({"reach": 3}, None),
+            ({"clause": {"DECODE", "PREFILL"}}, HIGH), ({"clause": set()}, None),
+            ({"reach": 2}, HIGH), ({"reach": 3}, None), ({"words": "the first token"}, None),
         ],
     ),
     "PHS001 alike": (
