@@ -24,10 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from advisor.audit import Audit, LeverAudit
+from advisor.audit import Audit
 from advisor.evidence import expects_speed, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
+from advisor.ledger.step import distinct_experts
 from advisor.levers.speculate import Speculate
 from advisor.operands import routed
 from advisor.rule import Rule
@@ -77,20 +78,16 @@ def check(audit: Audit) -> Iterator[Finding]:
         tokens = lever.after.estimate.tokens_per_step
         if growth <= _EATEN * tokens or growth < GRACE:
             continue
+        before = distinct_experts(found.experts, found.top_k, lever.before.ledger.tokens)
         yield RULE.on_lever(
             audit,
             lever,
             f"verifying {lever.after.ledger.tokens} tokens touches {found.touched:.0f} of"
             f" {found.experts} experts a layer instead of"
-            f" {_touched_before(lever):.0f}: {factor(growth)} the weight bytes for"
+            f" {before:.0f}: {factor(growth)} the weight bytes for"
             f" {digits(tokens, 2)} tokens a pass",
             why="draft tokens are routed like any others",
             instead="one or two draft tokens, or a batch that touches most experts",
             facts=lever_facts(lever),
             numbers={**lever_numbers(lever), "weight_bytes_ratio": growth},
         )
-
-
-def _touched_before(lever: LeverAudit) -> float:
-    found = routed(lever.before)
-    return found.touched if found is not None else 0.0

@@ -184,7 +184,7 @@ def _judge(said: Said) -> Wrong | None:
 def _bits_as_bytes(said: Said, sure: Confidence) -> Wrong | None:
     statement = said.statement
     rate = _RATE.search(statement.context_text)
-    if rate is None or statement.kind is not Kind.AMOUNT:
+    if rate is None or not float(rate[1]) or statement.kind is not Kind.AMOUNT:
         return None
     for amount in _SIZE.findall(statement.context_text):
         slipped_ms = float(amount) / float(rate[1]) * 1e3

@@ -178,7 +178,10 @@ MORE_LEVERS: list[dict[str, Any]] = [
 @cache
 def levers_of_all_examples() -> list[dict[str, Any]]:
     examples = (one for loaded in RULES for one in (*loaded.rule.passing, *loaded.rule.flagged))
-    return [*MORE_LEVERS, *levers_of(examples)]
+    plain = [*MORE_LEVERS, *levers_of(examples)]
+    modest = ({**lever, "claim": "half the memory"} for lever in plain)
+    once = {json.dumps(lever, sort_keys=True): lever for lever in (*modest, *plain)}
+    return list(once.values())
 
 
 def places(rule: str, document: dict[str, Any], levers: list[dict[str, Any]]) -> list[int]:

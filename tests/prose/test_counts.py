@@ -114,3 +114,50 @@ def test_caches_by_what_a_text_gives(
     assert [one.numbers["weight_bytes"] for one in stated] == (
         [] if weight_bytes is None else pytest.approx([weight_bytes])
     )
+
+
+PARTS = {
+    "half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "tenth": 10, "sixteenth": 16,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "times"), PARTS.items())
+def test_parts_of_the_bytes(part: str, times: int) -> None:
+    text = f"Quantizing the weights leaves about a {part} of the bytes, so a single stream decodes "
+    [one] = found("CLM002", f"{text}{1.2 * times:.1f}x faster.")
+    assert one.numbers["byte_ratio"] == times
+    assert found("CLM002", f"{text}{1.05 * times:.2f}x faster.") == []
+
+
+def test_a_length_that_nobody_states() -> None:
+    [one] = found("KV002", "At long context the KV cache of the 7B can be neglected.")
+    assert one.numbers["context_tokens"] == 128_000
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("CAP001", "More VRAM, 24 GB instead of 0 GB, doubles the tokens per second of one user."),
+        (
+            "CAP001",
+            "A 0 GB card and a 24 GB card: more VRAM makes one user's tokens come 2x faster.",
+        ),
+        ("PAR001", "With tensor parallelism TP2 takes 20 ms, TP4 takes 0 ms per token."),
+        ("PAR001", "| GPUs | ms per token |\n|---|---|\n| 0 | 0 |\n| 8 | 5 |\n"),
+        ("CLM002", "INT4 is 0 GB instead of 14 GB, so a single stream decodes 9x faster."),
+        ("CLM006", "The weights are 0 GB and the card has 0 GB/s: 60 tokens/s for one user."),
+        ("TXT002", "A 0 Gb/s link moves 0 GB in 0 ms, and 0 ms per token, i.e. 0 tokens/s."),
+        ("KV002", "The cache takes 0 KB per token, for 0 sessions of 0K tokens we read 0 GB."),
+        ("BAT002", "The server makes 0 tokens/s in total, with 0 users each user sees 0 tokens/s."),
+        ("MOE003", "The 0B-A0B in FP8 reads 0 GB for each token, 0 ms at 0 GB/s."),
+    ],
+)
+def test_figures_of_zero_divide_nothing(rule: str, text: str) -> None:
+    assert len(found(rule, text)) <= 1
+
+
+def test_a_chain_of_degrees_is_told_by_its_last_step() -> None:
+    text = "With tensor parallelism a single stream takes TP2 20 ms, TP4 10 ms, TP8 5 ms."
+    [one] = found("PAR001", text)
+    assert (one.numbers["devices_ratio"], one.numbers["speedup"]) == (2, 2)

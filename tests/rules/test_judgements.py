@@ -104,7 +104,10 @@ def test_masks_beside_the_weights_are_read_too() -> None:
     one = the(found_in("{kind: prune, sparsity: 50%, storage: masked}"))
     before, after = (number(one.numbers, f"weights_{when}_bytes") for when in ("before", "after"))
     assert after > 1.05 * before
+    assert "of masks beside them" in one.message
     assert number(one.numbers, "possible_speedup") < 1.0
+    plain = the(found_in("{kind: prune, sparsity: 50%, storage: dense}"))
+    assert "masks" not in plain.message
 
 
 @pytest.mark.parametrize(

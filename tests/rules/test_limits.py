@@ -356,6 +356,20 @@ CASES = (
          says="dense 100% of the bytes, 1.00x; bitmap 60% of the bytes"),
     Case("CLM006", ("231",), says="needs 3,529 GB/s; H100 SXM has 3,350",
          extra="claim: {} tokens/s for one user\n"),
+    # Split two ways, tiles are 128 wide.
+    Case("PRE007", (7872,), (7808,), "kind: prune, pattern: channels, sparsity: 29%,"
+         " storage: removed, width: {}", model="Llama-2-7B", hardware="2 x H100 SXM",
+         extra="parallelism: {tensor: 2}\n"),
+    Case("PRE005", (64, 3000), (), "kind: low_rank, rank: {}, storage: multiplied, claim: 1.2x",
+         {"bytes_ratio": 1}, says="multiplied back"),
+    Case("PRE005", (3000,), (), "kind: low_rank, rank: {}, claim: 1.2x", says="the two factors"),
+    Case("BAT001", (320,), (), "kind: quantize, weights: int4-g128, claim: 2x throughput",
+         says="what is left is 1.00x at most", work="batch: {}, context: 256"),
+    Case("SPC003", ("1.5x", "2x"), ("half the memory",), "kind: speculate, method: EAGLE,"
+         " draft_tokens: 7, acceptance: 60%, claim: {}", hardware="A100 80GB SXM",
+         work="batch: 64, context: 512", extra="weights: int4-g128\n"),
+    Case("SPC004", (5,), (), "kind: speculate, method: EAGLE, draft_tokens: {}, acceptance: 60%,"
+         " claim: 2x", says="instead of 8", model="Qwen3-30B-A3B"),
 )  # fmt: skip
 
 
@@ -447,3 +461,24 @@ def test_one_name_of_several_parts_is_told_of_each_lever_on_which_it_bears() -> 
     [one] = found("HW004", Case("HW004", (), hardware="A100", extra=levers).text(""))
     assert one.subject is not None
     assert one.subject.number == 1
+
+
+@pytest.mark.parametrize(
+    ("tpot", "instead"),
+    [(2, "check format, batch and speculation"), (20, "look at launches and host time")],
+)
+def test_what_to_look_at_in_a_measurement(tpot: int, instead: str) -> None:
+    case = Case("MEA004", (), extra=f"weights: bf16\nmeasured: {{tpot: {tpot} ms}}\n")
+    [one] = found("MEA004", case.text(""))
+    assert one.instead == instead
+
+
+def test_a_cache_that_makes_a_model_run_is_no_error_and_hides_none() -> None:
+    levers = (
+        "levers:\n  - {kind: offload, kv_cache: 2 GB}\n"
+        "  - {kind: offload, kv_cache: 2 GB, claim: 1.1x tokens/s}\n"
+    )
+    case = Case("KV004", (), model="Llama-3.1-70B", work="batch: 1, context: 32k", extra=levers)
+    [one] = found("KV004", case.text(""))
+    assert one.subject is not None
+    assert (one.subject.number, one.severity) == (1, ERROR)

@@ -75,8 +75,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         [
             (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), (FAR, None), (UNKNOWN, HIGH),
             ({"kind": Kind.SAVING}, HIGH), ({"kind": Kind.FIGURE}, None),
-            ({"nearby": {"REMOVED"}}, HIGH), ({"cause": "PRUNE"}, None),
-            ({"nearby": {"REMOVED"}, "words": "heads cut out of the tensors"}, None),
+            ({"nearby": {"REMOVED"}}, None), ({"cause": "PRUNE"}, None),
         ],
     ),
     "FLP004 advice": (
@@ -179,8 +178,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         {"cause": "PREFIX", "clause": {"DECODE"}},
         [
             (HEDGED, MEDIUM), (DENIED, None), (UNKNOWN, None), ({"clause": {"RATE"}}, HIGH),
-            ({"clause": {"DECODE", "PREFILL"}}, HIGH), ({"clause": set()}, None),
-            ({"reach": 2}, HIGH), ({"reach": 3}, None), ({"words": "the first token"}, None),
+            ({"clause": {"DECODE", "PREFILL"}}, None), ({"clause": set()}, None),
+            ({"reach": 2}, HIGH), ({"reach": 3}, None),
         ],
     ),
     "PHS001 alike": (

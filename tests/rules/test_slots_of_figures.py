@@ -181,6 +181,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             ({"words": "64 all-reduces at 20 us each add up to 1.03 ms"}, None),
             ({"words": "64 all-reduces at 20 us each add up to 1.02 ms"}, HIGH),
             ({"words": "64 calls at 20 us each add up to 0.32 ms"}, None),
+            ({"words": "64 all-reduces at 20 µs each add up to 1.28 ms"}, None),
+            ({"words": "64 all-reduces at 20 µs each add up to 0.32 ms"}, HIGH),
             ({"words": "all-reduces at 20 us each add up to 0.32 ms"}, None),
             ({"words": "64 all-reduces add up to 0.32 ms"}, None),
             ({"words": "64 all-reduces at 20 us each"}, None),
@@ -382,6 +384,40 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             ({"frame": Frame(), "words": "in busy hours"}, HIGH),
             ({"frame": Frame(), "words": "in busy hours it is off"}, None),
             ({"frame": Frame(), "nearby": {"SPEC", "LONG"}, "words": "in busy hours"}, None),
+        ],
+    ),
+    "CLM002 nearer": (
+        {
+            "cause": "GRAPHS", "sentence": {"QUANT"}, "reach": 2, "speedup": 3.0,
+            "words": "INT8 instead of FP16",
+        },
+        [
+            ({"reach": 1}, None), ({"reach": 1, "cause": "PEAK"}, None),
+            ({"sentence": set()}, None),
+            ({"reach": 1, "cause": "PEAK", "words": "INT8, 2x fewer bytes"}, HIGH),
+        ],
+    ),
+    "CLM006 devices": (
+        {
+            "kind": Kind.FIGURE, "tpot_ms": 5.0, "is_single": True, "words": "tokens/s",
+            "frame": Frame(weight_bytes=14e9, bandwidth_gbs=1000.0),
+        },
+        [
+            ({"words": "tokens/s of a cluster"}, None),
+            (
+                {
+                    "words": "tokens/s of a cluster",
+                    "frame": Frame(weight_bytes=14e9, total_bandwidth_gbs=1000.0),
+                },
+                HIGH,
+            ),
+            (
+                {
+                    "words": "tokens/s of a cluster",
+                    "frame": Frame(weight_bytes=14e9, bandwidth_gbs=500.0, devices=2),
+                },
+                HIGH,
+            ),
         ],
     ),
 }  # fmt: skip
