@@ -52,7 +52,8 @@ _FEW: Final = {most: rf"(?:[\w'’/%-]+ ){{0,{most}}}?" for most in (2, 3, 4, 7)
 _IS: Final = r"(?:is|are|was|were|be|being|gets?|remains?|stays?|becomes?|['’]s|['’]re)"
 _BE_NOT: Final = r"(?:isn['’]t|aren['’]t|wasn['’]t)"
 _NO_NOUN: Final = (
-    r"(?! (?:workloads?|kernels?|phases?|regimes?|models?|operations?|ops|parts?|tasks?|cases?"
+    r"(?! (?:\w+ )?(?:workloads?|kernels?|phases?|regimes?|models?|operations?|ops|parts?|tasks?"
+    r"|cases?"
     r"|steps?|layers?|work)\b)"
 )
 """Compute-bound workloads are a kind of workload; nothing says that this one is of it."""

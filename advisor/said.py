@@ -136,7 +136,9 @@ def decode_gain(said: Said) -> Confidence | None:
         return None
     if is_unlinked(statement) or (statement.is_aggregate and not statement.is_single):
         return None
-    if is_of_units(statement) or is_excused(said) or not is_small_batch(statement):
+    if is_of_units(statement) or is_general(statement) or is_excused(said):
+        return None
+    if not is_small_batch(statement):
         return None
     return in_sight(statement, confidence_of(statement))
 
@@ -203,6 +205,12 @@ def is_of_units(statement: Statement) -> bool:
     """Whether a unit or a kernel is said to be fast, and nothing of tokens."""
     of_tokens = not statement.clause.isdisjoint(_METRICS)
     return not of_tokens and _OF_UNITS.search(statement.text) is not None
+
+
+def is_general(statement: Statement) -> bool:
+    """Whether "performance" is what gets better, and the sentence says nothing of tokens."""
+    of_tokens = not statement.sentence.isdisjoint({"TOKENS", "DECODE", "SINGLE", "TIME"})
+    return not of_tokens and "performance" in statement.text and statement.speedup is None
 
 
 _OF_UNITS: Final = re.compile(

@@ -171,7 +171,7 @@ _COUNT = re.compile(
 _FEWER = (
     r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small|halv|cut|drop)\w*(?: the| a|"
     r" our)?"
-    r" (?:\w+ )?(?:batch|concurrency|max_num_seqs)"
+    r" (?:\w+ )?(?:batch|concurrency|max[-_]num[-_]seqs)"
     r"|fewer (?:\w+ )?(?:users|requests|sequences|streams|chats|slots)|at batch (?:size )?1\b"
     r"|lower concurrency|(?<!server )(?<!one )(?<!box )without batching|no batching|replicas?\b"
 )
@@ -184,11 +184,12 @@ _RAISED = re.compile(
     r" (?:batch\w*|scheduling)"
     r"|(?<!without )(?<!no )(?<!than )batching\b"
     r"|(?:larger?|bigg?er|big|higher|more|deeper|wider|fuller|growing) (?:\w+ )?(?:batch(?:es)?"
-    r"|batch sizes?|concurrency|max_num_seqs|max_batch_size|num_slots)\b"
+    r"|batch sizes?|concurrency|max[-_]num[-_]seqs|max[-_]batch[-_]size|num_slots)\b"
     r"|(?:rais|increas|doubl|tripl|quadrupl|grow|lift|enlarg|scal|bump|turn)\w* (?:up )?(?:the |our"
     r" "
-    r"|its )?(?:\w+ )?(?:batch|max_num_seqs|max_batch_size|concurrency|slots|num_slots)"
-    r"|(?:batch(?: size)?|max_num_seqs|max_batch_size|concurrency|batch sizes?)\W{0,3}(?:of |to "
+    r"|its )?(?:\w+ )?(?:batch|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|slots|num_slots)"
+    r"|(?:batch(?: size)?|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|batch"
+    r" sizes?)\W{0,3}(?:of |to "
     r"|from 1 to |is |at )?(?:[2-9]\b|\d\d)"
     rf"|{_HOW_MANY} (?:\w+ )?(?:times|{_MANY}) (?:\w+ )?(?:in(?:to)?|per|an?|share|sharing|together"
     rf"|at"
@@ -220,7 +221,12 @@ _ONE = re.compile(
     r"|completion|stream|output)|per (?:user|head|stream|session|client|person|seat)|one (?:user"
     r"|person|reader|customer|client|chat|stream|conversation|caller)|you(?: alone)? (?:get|see"
     r"|wait)"
-    r"|a (?:lone |single )?(?:user|reader|customer|client|person|caller))\b",
+    r"|an? (?:lone |single |individual )?(?:user|reader|customer|client|person|caller|listener"
+    r"|typist)"
+    r"|whoever|(?:private|personal|own) (?:assistant|chat|bot|session|copilot)"
+    r"|(?:his|her|their|the (?:user|reader|customer|client|person|caller)['’]s) (?:side|point of"
+    r" view|perspective"
+    r"|screen|desk|end|eyes))\b",
     re.IGNORECASE,
 )
 _OTHERS = frozenset(
@@ -230,7 +236,10 @@ _OTHERS = frozenset(
 """Levers that do make a stream faster, whatever the batch."""
 _AS_BEFORE = r"\bstill\b|as before|\bas well as before|the same as alone|no (?:slower|worse)"
 _BOTH = r"\bboth\b|as well as|\balike\b|at the same time"
-_PRICE = r"\b(?:costs?|price|energy|joules?|watt|dollars?|euros?)\b"
+_PRICE = (
+    r"\b(?:(?:gpu|device|machine|card|compute)[- ](?:time|hours?|seconds?)|costs?|price|energy"
+    r"|joules?|watt|dollars?|euros?)\b"
+)
 _USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients|chats"
 _TOTAL = r"aggregate|total|throughput|overall|all users|server|system|sum\b|combined"
 _OF_ONE = r"user|stream|session|itl|tpot|request|client|each|single|chat"
@@ -259,7 +268,7 @@ def _judge(said: Said) -> Wrong | None:
     if (
         statement.cause in _OTHERS
         or not _OTHERS.isdisjoint(statement.sentence)
-        or re.search(_PRICE, statement.text)
+        or re.search(_PRICE, statement.text, re.IGNORECASE)
     ):
         return None
     change = _CHANGE.search(statement.context_text)
@@ -278,7 +287,9 @@ def _judge(said: Said) -> Wrong | None:
 
 def _is_of_one(statement: Statement) -> bool:
     """Whether the clause is about the tokens of one user."""
-    return "SINGLE" in statement.clause or _ONE.search(statement.text) is not None
+    if "SINGLE" in statement.clause or _ONE.search(statement.text) is not None:
+        return True
+    return "SINGLE" in statement.sentence and not statement.clause.isdisjoint({"DECODE", "TIME"})
 
 
 def _users(said: Said) -> float | None:
@@ -315,6 +326,8 @@ def _is_shared_rate(said: Said) -> bool:
         or not statement.nearby.isdisjoint({"BATCH", "AGGREGATE", "THROUGHPUT"})
         or (_users(said) or 0.0) > 1
     )
+    if re.search(_PRICE, statement.text, re.IGNORECASE):
+        return False
     if not many or not _is_of_one(statement) or _ALL_RATE.search(statement.text):
         return False
     if statement.is_aggregate and _ONE.search(statement.text) is None:

@@ -236,7 +236,7 @@ def _has_one_reading(said: Said) -> bool:
     """Whether the operands are those of this very rate, and nothing else explains it."""
     statement = said.statement
     named = said.has(r"\d(?:s|gb)?[ -]pcie") and not said.has(_LINKED)
-    if "OFFLOAD" in statement.nearby and not named:
+    if ("OFFLOAD" in statement.nearby and not named) or "TRAINING" in statement.around:
         return False
     if "SPEC" in statement.nearby and not said.has(_UNDRAFTED):
         return False

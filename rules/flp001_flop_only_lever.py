@@ -170,7 +170,9 @@ def _judge(said: Said) -> Wrong | None:
         and "REMOVED" not in statement.nearby
     )
     rebuilt = statement.cause == "LOWRANK" and said.has(
-        r"rebuilt|multiplied (?:out|back)|reconstruct|on the fly|back to (?:full|dense)"
+        r"rebuilt|multiplied (?:out|back)|reconstruct|on the fly|back (?:to|into|as) (?:a "
+        r"|one )?(?:full|dense"
+        r"|\d|matrix|single)|(?:merged?|stored?|saved?|written|write) (?:\w+ ){0,5}?(?:back|as one)"
     )
     cut = (
         statement.cause == "FLOPS"

@@ -208,6 +208,17 @@ _LONG = 8192
 """Tokens from which the cache of the removed heads counts."""
 
 
+_GONE = (
+    r"physical|slic(?:e|ed|ing)\b|cut (?:out|away)|taken out|rebuil|excis|delet|re-?export|compact"
+    r"|shrunk"
+    r"|smaller (?:matri|tensor|projection)|(?:out of|from) the (?:tensors?|weights|matri"
+    r"|checkpoint|model)"
+    r"|(?:heads|rows|columns|groups) (?:are |were |is |get |got )?(?:removed|dropped|gone)"
+    r"|(?:remov|drop)\w+ (?:\w+ ){0,4}?(?:heads|rows|columns|groups)"
+)
+"""Heads that are really out of the tensors."""
+
+
 def _judge(said: Said) -> Wrong | None:
     """Heads that are masked, and a gain; or removed, and more than their share."""
     statement = said.statement
@@ -221,7 +232,7 @@ def _judge(said: Said) -> Wrong | None:
     if (
         statement.kind not in {Kind.GAIN, Kind.SAVING}
         or is_unlinked(statement)
-        or "REMOVED" in statement.nearby
+        or ("REMOVED" in statement.nearby and said.has(_GONE))
     ):
         return None
     return Wrong(

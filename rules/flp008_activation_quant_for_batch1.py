@@ -127,7 +127,8 @@ def _decides(said: Said) -> Confidence | None:
 
 
 _INPUTS = (
-    r"activations?|hidden states?|\binputs?\b|residual stream|feature maps|intermediate tensors"
+    r"activations?|hidden (?:states?|vectors?)|\binputs?\b|residual stream|feature maps"
+    r"|intermediate tensors"
     r"|(?:norm|gelu|silu|mlp) outputs"
 )
 

@@ -143,6 +143,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if not said.has(_OF_ACTIVE) or (frame.active_parameters is None and not said.has("activ")):
         return None
+    if said.says(r"\b(?:smaller|other|dense) models?\b|in contrast"):
+        return None
     if said.has(_ELSEWHERE) or _NOT_THE_MODEL.search(statement.text):
         return None
     sizes = _GIGABYTES.findall(statement.sentence_text)

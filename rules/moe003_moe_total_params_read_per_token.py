@@ -303,7 +303,8 @@ _SEVERAL = (
 """Several tokens in a step touch many experts, and rightly."""
 _PART_OF = r"\d ?G?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts|\bof which\b"
 _OF_FEW = re.compile(
-    r"\b(?:only (?!after|once|when)|just|fraction|few|active (?:weights|parameters|part|experts)"
+    r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
+    r"|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
     r"|balanc\w+|unless|except|any of|first (?:forward )?pass|paged? in|warm-?up|download\w*)\b",
     re.IGNORECASE,

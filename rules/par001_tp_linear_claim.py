@@ -81,7 +81,7 @@ _COUNTS = {
 _NUMBER = r"\d{1,2}|two|three|four|six|eight|sixteen"
 _CARD = (
     r"(?:gpus?|cards?|accelerators?|devices?|chips?|ranks?|boards?|(?:rtx |nvidia |amd |tesla )?"
-    r"(?:[hablv]\d{2,3}s?|a\d{1,2}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?))"
+    r"(?:[hablv]\d{2,3}s?|a\d{1,4}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?))"
 )
 _THINGS = _CARD
 _FROM_TO = re.compile(
@@ -123,12 +123,12 @@ _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _EXCHANGE = (
     r"all-?reduces?|allreduces?|collectives?|communication|interconnect|exchanges?"
     r"|synchroni[sz]ation"
-    r"|nvlink traffic|link traffic|hand-?offs?|messages?"
+    r"|nvlink traffic|tp traffic|payloads?|link traffic|hand-?offs?|messages?"
 )
 _LATENCY = (
-    r"\b(?:latency (?:of|floor|per (?:call|hop|layer|all-?reduce))|launch\w*|floor|micro-?seconds?"
-    r"|[uµ]s"
-    r"\b|per layer|hop|alpha|start-?up|round trips?|synchroni[sz]ation cost)"
+    r"\b(?:latency (?:of|floor|per (?:call|hop|layer|all-?reduce))|launch\w*|floor|\d"
+    r" ?micro-?seconds?"
+    r"|\d ?[uµ]s\b|per layer|hop|alpha|start-?up|round trips?|synchroni[sz]ation cost)"
 )
 _SMALL_WORK = r"prefill|prompt|training|large batch|batch (?:of )?(?:6[4-9]|[7-9]\d|\d{3})|gradient"
 _SUM_GRACE = 1.25
@@ -221,6 +221,8 @@ def _judge(said: Said) -> Wrong | None:
         r"|everything in vram|replica|requests"
     ):
         return None
+    if said.says(r"than (?:pcie|infiniband|ethernet|the (?:network|nic))|interconnect bandwidth"):
+        return None
     if re.search(_MODEST, statement.text, re.IGNORECASE):
         return None
     chain = _chain(said)
@@ -254,7 +256,7 @@ def _is_split(said: Said) -> bool:
         "TP" in statement.nearby
         or _row(statement) is not None
         or said.has(_PART_EACH.pattern)
-        or said.has(rf"\b(?:{_NUMBER}) (?:\w+ )?(?:{_THINGS}|of them)\b")
+        or said.has(rf"\b(?:{_NUMBER}|(?:a|the) second|another) (?:\w+ )?(?:{_THINGS}|of them)\b")
     )
 
 
@@ -424,7 +426,7 @@ def _devices(said: Said) -> float | None:
     if change := _FROM_TO.search(text):
         before, after = [group for group in change.groups() if group][:2]
         return int(after) / max(int(before), 1)
-    if said.has(r"\b(?:second|another|additional) (?:gpu|card|accelerator|h100|a100)\b"):
+    if said.has(rf"\b(?:second|another|one more|additional|twin) (?:\w+ )?{_CARD}\b"):
         return 2.0
     if part := _PART_EACH.search(text):
         return PARTS[part[1].lower()]

@@ -185,6 +185,8 @@ def _judge(said: Said) -> Wrong | None:
         sure, wrong = confidence_of(statement), True
     elif said.has(_OTHERWISE):
         return None
+    elif _apart_for_one(said):
+        sure, wrong = confidence_of(statement), True
     elif sure is None:
         return _short_attention(said)
     elif statement.cause == "PREFIX":
@@ -192,7 +194,8 @@ def _judge(said: Said) -> Wrong | None:
             # a label parts the metric from what is said of it: "TPOT: -40% by ..."
             _LABELLED.match(statement.sentence_text) is not None
         )
-        wrong = "PREFILL" not in statement.clause and statement.reach <= 2 and about_tokens
+        first = re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is not None
+        wrong = not first and statement.reach <= 2 and about_tokens
     elif _rests_on_prompt(said):
         wrong = True
     else:
@@ -212,6 +215,23 @@ def _judge(said: Said) -> Wrong | None:
             ErrorClass.PREFILL_DECODE,
         )
     return _short_attention(said)
+
+
+_APART = (
+    r"\bdisaggregat\w+|\bchunked prefill|\bseparat\w+ (?:the )?prefill|\bprefill (?:\w+"
+    r" ){0,3}?(?:on|onto|to)"
+    r" (?:its|their|an?|separate|other|dedicated) (?:own )?"
+)
+
+
+def _apart_for_one(said: Said) -> bool:
+    """Whether a prefill kept apart is to make the tokens of one user faster."""
+    statement = said.statement
+    if statement.kind is not Kind.GAIN or "SINGLE" not in statement.clause:
+        return False
+    if statement.clause.isdisjoint({"RATE", "TIME"}) or not said.says(_APART):
+        return False
+    return re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is None
 
 
 _OF_STUDENT = 5.0
@@ -280,15 +300,18 @@ _OF_TOKENS = r"\b(?:decod\w+|tpot|itl|tbt|per token|each token|tok(?:ens?)?/s pe
 _TOO = r"\b(?:too|as well|also|likewise|same|equally|accordingly|hence|therefore|so|thus|then)\b"
 _ALIKE = 0.06
 _RATE_OF_PROMPT = re.compile(
-    r"\b(?:prompt (?:processing|evaluation|eval|rate|speed)|prefill(?:s|ing|ed)?"
-    r"|pp\d*)\b[^.;]{0,40}?"
+    r"\b(?:prompt (?:processing|evaluation|eval|rate|speed)|prefill(?:s|ing|ed)?|pp\d*|(?:ingest"
+    r"|read"
+    r"|process|encod|handl)\w*(?: the| its)? prompts?|prompts? at)\b[^.;]{0,40}?"
     r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?:/s| per second| a second)",
     re.IGNORECASE,
 )
 _ANSWER_IN = re.compile(
-    r"\b(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|generat\w+"
-    r"|writ\w+)\b[^.;]{0,24}?"
-    r"(\d[\d,]*) tokens\b[^.;]{0,40}?(\d[\d,]*(?:\.\d+)?) ?(ms|s|seconds?|milliseconds?)\b",
+    r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|generat\w+|writ\w+)\b"
+    r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
+    r"|responses?|completions?|essays?|stor(?:y|ies)|outputs?|letters?|texts?))\b[^.;]{0,48}?"
+    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
+    r"|(?P<part>tenth|half|fifth|quarter) (?:of )?a second)",
     re.IGNORECASE,
 )
 
@@ -305,13 +328,26 @@ def _at_prompt_rate(said: Said) -> bool:
     if rate is None or answer is None:
         return False
     read = float(rate[1].replace(",", "")) * (1e3 if rate[2] else 1.0)
-    seconds = float(answer[2].replace(",", "")) * (1e-3 if answer[3].startswith("m") else 1.0)
+    if answer["part"]:
+        seconds = _PART_OF_SECOND[answer["part"].lower()]
+    else:
+        scale = 1e-3 if answer["unit"].lower().startswith("m") else 1.0
+        seconds = float(answer["time"].replace(",", "")) * scale
     if read <= 0 or seconds <= 0:
         return False
-    return abs(int(answer[1].replace(",", "")) / seconds / read - 1.0) < _NEARLY
+    return (
+        abs(int((answer["of"] or answer["long"]).replace(",", "")) / seconds / read - 1.0) < _NEARLY
+    )
 
 
 _NEARLY = 0.15
+_PART_OF_SECOND = {"tenth": 0.1, "half": 0.5, "fifth": 0.2, "quarter": 0.25}
+_OF_THE_FIRST = (
+    r"\b(?:ttft|first (?:token|word)(?! to\b)|starts?|starting|begins?|appears? sooner|prompts?"
+    r" (?:\w+"
+    r" ){0,3}?"
+    r"(?:faster|sooner))\b"
+)
 _AGAIN = re.compile(
     r"\b(?:every|each)(?: single)? (?:prompt|input|document) token\b[^.;]{0,60}?\b(?:fetch|read"
     r"|load"
@@ -399,10 +435,14 @@ def _short_attention(said: Said) -> Wrong | None:
     statement = said.statement
     sure = decode_gain(said)
     context = _context(said)
+    if "SHORT" in statement.clause and (context or 0) > _SHORT:
+        context = None  # the long one is where it was measured
     share = statement.kind is Kind.SHARE and statement.phase in {Phase.DECODE, Phase.UNKNOWN}
     if (statement.kind is Kind.DRIVER and statement.phase is Phase.DECODE) or share:
         sure = confidence_of(statement)
-        if share and (not said.says(_IN_DECODE) or (context is None and not said.says(r"\bshort"))):
+        if share and (
+            not said.says(_IN_DECODE) or (context is None and "SHORT" not in statement.sentence)
+        ):
             return None
     elif statement.kind is Kind.CARRIED and statement.phase not in NO_DECODE - {Phase.PREFILL}:
         sure = confidence_of(statement) if context is not None else None

@@ -141,13 +141,18 @@ _MOST = 1.8
 """Dense over packed bytes of 16-bit 2:4 weights: 16 / 9 = 1.78."""
 
 
+_MOST_OF_BITS = {8.0: 1.62, 4.0: 1.35}
+"""Of narrower ones the indices weigh more: 8/5 = 1.60 and 4/3 = 1.33."""
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = gain(said, "S24")
     if sure is None or "PREFILL" in statement.clause:
         return None
     packed = "PACKED" in statement.nearby
-    if packed and (statement.speedup is None or statement.speedup <= _MOST):
+    most = _MOST_OF_BITS.get(statement.frame.weight_bits or 16.0, _MOST)
+    if packed and (statement.speedup is None or statement.speedup <= most):
         return None
     figure = claimed(statement)
     told = f"; {figure} is claimed" if figure else ""

@@ -128,6 +128,7 @@ _COUNT = rf"\d{{1,2}}|{'|'.join(_WORDS)}"
 _DRAFTED = re.compile(
     rf"\bdraft(?:s|ing|ed)? (?:of |length )?(?:of )?({_COUNT})\b"
     rf"|\b({_COUNT}) (?:draft(?:ed)?|proposed|guessed|speculative|candidate) tokens"
+    rf"|\b({_COUNT}) (?:drafts|guesses|proposals|candidates)\b"
     rf"|\b(?:gamma|γ|k|num_speculative_tokens|(?:draft|spec(?:ulative)?)[-_ ](?:tokens|length|len|k"
     rf"|n)"
     rf"|n_predict|draft[-_]max|lookahead|steps)\s?(?:=|:|of|is)?\s?({_COUNT})\b"
@@ -142,12 +143,14 @@ _PER_PASS = re.compile(
 _NEVER = (
     r"never (?:\w+ ){0,2}?(?:slow|worse)"
     r"|(?:cannot|can not|can['’]t) (?:\w+ )?(?:slow|make \w+ worse)"
+    r"|\b(?:no|not|never|hardly) (?:any )?(?:worse|slower)\b"
 )
 _ACCEPTED = (
     r"accept|reject|agree|hit rate|at best|up to|upper|ceiling|if all|theor|match(?:es|ed)?\b"
 )
 _NEW_TEXT = (
-    r"creative|stor(?:y|ies)|poem|poetry|fiction|free[- ]form|brainstorm|small talk|verse|lyrics"
+    r"creative|\bnovels?\b|\bnovel writing|chit-?chat|open-ended|fresh text|essays?|stor(?:y|ies)"
+    r"|poem|poetry|fiction|free[- ]form|brainstorm|small talk|verse|lyrics"
     r"|any (?:kind|sort|type|text|prompt|task|chat|input|topic|request|content|language)"
     r"|(?:every|all) (?:kinds?|sorts?|types?|texts?|prompts?|tasks?|chats?|requests?|workloads?)"
     r"|whatever (?:the|is|they|people|users)|no matter (?:what|which)|alike\b|everywhere|across the"
@@ -162,7 +165,8 @@ _MANY = re.compile(
     re.IGNORECASE,
 )
 _BUSY = (
-    r"\b(?:saturat\w+|full(?:y)? (?:load|batch|server|house|loaded|occupied)|peak (?:hours?|load"
+    r"\b(?:saturat\w+|(?:100|9\d) ?%? ?(?:gpu )?(?:utili[sz]ation|load|busy|occupancy)|full(?:y)?"
+    r" (?:load|batch|server|house|loaded|occupied)|peak (?:hours?|load"
     r"|traffic)|rush hour|heavy (?:load|traffic)|under (?:full |heavy |high )?load|busy|batch jobs?"
     r"|offline (?:job|batch|run|queue|workload)s?|bulk|nightly|overnight|high (?:concurrency|load"
     r"|qps)|large batch(?:es)?|big batch(?:es)?|hundreds of (?:users|requests|streams|sequences)"
@@ -255,9 +259,11 @@ def _takes_all_drafts(said: Said) -> int | None:
 def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
     """Drafts copied from the text so far, and a gain where little of it comes again."""
     statement = said.statement
-    if statement.kind is not Kind.GAIN or said.has(_ACCEPTED):
+    if statement.kind not in {Kind.GAIN, Kind.CARRIED} or said.has(_ACCEPTED):
         return None
-    if not said.says(_NEW_TEXT) or said.says(r"\bnot\b|hardly|\bonly\b|except|\bbut\b|no gain"):
+    if not said.says(_NEW_TEXT) or said.says(
+        r"\bnot\b|hardly|\bonly\b|except|\bbut\b|no gain|nothing"
+    ):
         return None
     return Wrong(
         "n-gram drafts repeat what the text already holds: where little recurs a pass yields hardly"
@@ -319,7 +325,13 @@ def _judge(said: Said) -> Wrong | None:
     if gain and said.has(_UNKNOWN) and "SPEC" in statement.nearby:
         return _by_acceptance(sure)
     if statement.kind is Kind.LOSS and said.says(_NEVER):
-        return _by_acceptance(sure)
+        risky = (
+            said.says(_BAD_DRAFTS)
+            or said.says(_ANY_LOAD)
+            or large
+            or said.says(r"never|cannot|can['’]t")
+        )
+        return _by_acceptance(sure) if risky else None
     always = said.says(_ANY_LOAD) or "ALWAYS" in statement.sentence
     if gain and always and not _is_long(said) and not said.says(_OFF):
         return _crowded(said, sure)

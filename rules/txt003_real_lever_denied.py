@@ -24,9 +24,9 @@ from collections.abc import Iterator
 
 from advisor.audit import Audit
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.prose.model import Kind, Phase
+from advisor.prose.model import Kind, Phase, Status
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, is_small_batch
+from advisor.said import NO_DECODE, Said, Wrong, is_small_batch
 
 RULE = Rule(
     code="TXT003",
@@ -51,9 +51,24 @@ Head masks do not make single-user decode faster.
     ),
 )
 
-_ARITHMETIC = r"multipl|flops|arithmetic|\bcompute|adds work|16 bits|16-bit"
-_OPENERS = frozenset({"so", "hence", "therefore", "because", "thus", ""})
-_OTHERS = frozenset({"ACTQ", "KVQ", "PRUNE", "BYTES", "BATCH"})
+_ARITHMETIC = (
+    r"multipl|flops|arithmetic|\bcompute|adds work|16 bits|16-bit|\bmath\b|de-?quanti[sz]|more work"
+    r"|extra work|tensor cores"
+)
+_OPENERS = frozenset({"so", "hence", "therefore", "because", "thus", "", ":", "as", "since"})
+_OTHERS = frozenset({"ACTQ", "KVQ", "PRUNE", "BATCH", "MASK", "MASKED_HEADS", "S24"})
+_BUSY = (
+    r"saturat|full (?:server|load|batch)|busy|throughput|large batch|high load|accept|under load"
+    r"|prefill|prompts?\b|at scale|offline|rejected"
+)
+_OF_MATH = (
+    r"(?:multiplications?|math|arithmetic|products?|matmuls?|gemms?|compute) (?:\w+ )?(?:in|at|with"
+    r"|to)"
+    r" (?:fp8|int8|fp4|int4|8|4)"
+)
+"""Narrower arithmetic, which does bring nothing."""
+_LONG_ENOUGH = 16_384
+"""Tokens from which on the cache is a large part of a step."""
 
 
 def check(audit: Audit) -> Iterator[Finding]:
@@ -68,22 +83,46 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
-    if statement.kind is not Kind.NO_GAIN or statement.phase is not Phase.DECODE:
+    denied = statement.status in {Status.DENIED, Status.ASSERTED}
+    if statement.kind is not Kind.NO_GAIN or not denied or statement.phase in NO_DECODE:
         return None
-    if not is_small_batch(statement) or said.says(r"[?\"“]"):
+    if not is_small_batch(statement) or said.says(r"[?\"“]") or said.says(_ELSE):
         return None
-    by_arithmetic = (
+    context = statement.frame.context or 0
+    long = context >= _LONG_ENOUGH or (not context and "LONG" in statement.nearby)
+    weights = (
         statement.cause in {"QUANT", "SPEC"}
         and said.has(_ARITHMETIC)
+        and not said.has(_BUSY)
         and _OTHERS.isdisjoint(statement.sentence)
         and statement.opener in _OPENERS
-        and statement.is_single
+        and not said.says(_OF_MATH)
+        and (statement.cause == "SPEC" or (statement.is_single and statement.phase is Phase.DECODE))
     )
-    by_heads = statement.cause == "GQA" and "LONG" in statement.nearby
-    if not by_arithmetic and not by_heads:
-        return None
+    if weights and "LONG" not in statement.sentence:
+        return Wrong(_BYTES, Confidence.HIGH)
+    decode = statement.phase is Phase.DECODE
+    by_heads = statement.cause == "GQA" and long and decode and not said.says(_OF_FLOPS)
+    return _unread(context or _AN_EXAMPLE) if by_heads else None
+
+
+_ELSE = r"\b(?:prefill|ttft|first token|training|accuracy|quality|memory footprint|capacity)\b"
+_OF_FLOPS = r"\bflops (?:of|in|for|per)\b"
+_AN_EXAMPLE = 100_000
+_BYTES = (
+    "at batch 1 a step does 1 to 4 FLOP per byte against a ridge of 37 to 420: fewer bytes, or"
+    " more tokens per pass, are what makes it faster"
+)
+
+
+def _unread(context: int) -> Wrong:
+    cache = 131_072 * context
     return Wrong(
-        "at batch 1 a step does 1 to 4 FLOP per byte against a ridge of 37 to 420: fewer bytes, or"
-        " more tokens per pass, are what makes it faster",
+        f"at {context:,} tokens the cache of an 8B with 8 KV heads is {cache / 1e9:.3g} GB, read"
+        f" for"
+        f" each token beside 16 GB of weights ({4 * cache / 1e9:.3g} GB with a KV head for each"
+        f" query"
+        " head): what shrinks it makes decode faster",
         Confidence.HIGH,
+        numbers={"kv_bytes_of_an_8b": cache},
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.diffing import Change, DiffError, diff
+from advisor.diffing import Change, Differences, DiffError, diff
 from advisor.reports.diff import diff_markdown, diff_text, headline
 from advisor.reports.style import Style
 
@@ -209,3 +209,24 @@ def test_without_a_repository_no_revision_is_looked_for(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DiffError, match="this is no git repository"):
         diff("main", "HEAD")
+
+
+def test_a_limit_of_sequences_is_a_row_of_its_own(tmp_path: Path) -> None:
+    found = change(tmp_path, "", ", --max-num-seqs=32, --kv-cache-dtype=fp8")
+    told = diff_text(Differences((found,), 0), Style())
+    (row,) = [line for line in told.splitlines() if "limit of sequences" in line]
+    assert row.split()[-3:] == ["not", "set", "32"]
+
+
+def test_what_gets_slower_says_how_much_longer_it_takes(tmp_path: Path) -> None:
+    found = change(tmp_path, ", --quantization=fp8", "")
+    ratio = found.after.step.estimate.tpot_ms.mid / found.before.step.estimate.tpot_ms.mid
+    assert ratio > 1.2
+    assert f"a token takes {ratio:.2f}x as long" in headline(found)
+
+
+def test_room_may_change_where_time_does_not(tmp_path: Path) -> None:
+    # Half of the cache's bytes of one sequence of 4,096 tokens: 1.7% of what a step reads.
+    found = change(tmp_path, "", ", --kv-cache-dtype=fp8")
+    assert abs(found.speedup.mid - 1.0) < 0.05
+    assert "room for" in headline(found)

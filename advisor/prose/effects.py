@@ -275,6 +275,8 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
 
 def _limit(text: str, clause: Clause) -> Effect | None:
     """Where a clause says that a step waits for arithmetic, or does not wait for memory."""
+    if "different from" in text[clause.start : clause.end]:
+        return None
     for named in limits_in(text, clause.start, clause.end):
         before = text[clause.start : named.start]
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):

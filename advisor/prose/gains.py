@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
@@ -26,6 +27,7 @@ from advisor.prose.patterns import (
     NOT_ALL,
     NUMBER_ALONE,
     NUMBER_WORDS,
+    OF_A_FIGURE,
     OF_PARTS,
     OF_SOMETHING,
     OF_THE_RATE,
@@ -237,6 +239,14 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if gained is not None:
         start, end = clause.start + gained.start(1), clause.start + gained.end()
         return Effect(Kind.GAIN, start, end, 1.0 + float(gained[1]) / 100.0)
+    figure = OF_A_FIGURE.search(text)
+    if figure is not None:
+        start, end = clause.start + figure.start(), clause.start + figure.end()
+        factor = _MULTIPLES[figure["verb"].lower()]
+        up = factor > 0
+        rate = figure["unit"].lower().startswith("t")
+        kind = Kind.GAIN if up == rate else Kind.LOSS
+        return Effect(kind, start, end, abs(factor) if kind is Kind.GAIN else 1.0 / abs(factor))
     more = ANOTHER.search(text)
     if more is not None and not kinds.isdisjoint({"QUANT", "ACTQ", "SINGLE", "DECODE", "RATE"}):
         start, end = clause.start + more.start(1), clause.start + more.end()
@@ -262,6 +272,12 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
         if told is not None:
             return told
     return None
+
+
+_MULTIPLES: Final = MappingProxyType(
+    {"halv": -2.0, "third": -3.0, "quarter": -4.0, "doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
+)
+"""What a verb multiplies by; negative for a division."""
 
 
 def _fraction(clause: Clause, text: str, part: re.Match[str]) -> Effect | None:
@@ -315,7 +331,7 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     """An effect without a figure: "faster", "lower latency", "raises tokens/s"."""
     tags = clause.tags
     slower = next((tag for tag in tags if tag.name == "SLOWER"), None)
-    faster = next((tag for tag in tags if tag.name == "FASTER"), None)
+    faster = next((tag for tag in tags if tag.name == "FASTER" and not _spent(text, tag)), None)
     if faster is not None:
         return Effect(Kind.GAIN, faster.start, faster.end)
     if slower is not None:
@@ -341,6 +357,14 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+def _spent(text: str, tag: Tag) -> bool:
+    """Whether less time is spent by people: "less time managing machinery"."""
+    return (
+        text[tag.start : tag.end].lower() == "less time" and _DOING.match(text, tag.end) is not None
+    )
+
+
+_DOING: Final = re.compile(r" (?!generat|decod|wait|writ|produc)\w+ing\b")
 _OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})
 
 
@@ -354,6 +378,11 @@ def _carried(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+_TOKENS: Final = re.compile(
+    r"decod|generat|token|tpot|itl|tbt|user|stream|chat|repl|latency|session|person|request|batch"
+    r"|convers|interactive|m ?= ?1|gemv",
+    re.IGNORECASE,
+)
 _HELPED: Final = 4
 """Words between a word for help and what it helps."""
 
@@ -370,6 +399,7 @@ def _helped(text: str, clause: Clause) -> Effect | None:
         near = [
             other for other in clause.tags
             if other.name in {"DECODE", "SINGLE"}
+            and _TOKENS.search(text, other.start, other.end) is not None
             and (0 <= other.first - tag.last <= _HELPED or 0 <= tag.first - other.last <= _HELPED)
         ]  # fmt: skip
         if row is not None or near:

@@ -18,7 +18,8 @@ _NARROW: Final = (
     r" byte|bytes|q8_\d)"
 )
 _INPUTS: Final = (
-    r"(?:activations?|hidden states?|layer inputs|inputs?(?: vectors?| tensors?)?|residual stream"
+    r"(?:activations?|hidden (?:states?|vectors?)|layer inputs|inputs?(?: vectors?| tensors?)?"
+    r"|residual stream"
     r"|feature maps|intermediate tensors|(?:norm|rmsnorm|layernorm|gelu|silu|mlp) outputs?)"
 )
 _NARROW_INPUTS: Final = Form(
@@ -69,6 +70,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         for tag in tags
         if not (tag.name == "PACKED" and _is_without(text, tag))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
+        and not (tag.name == "PRUNE" and _is_attention(text, tag))
     ]
     found = names(kept)
     if "HEADS" in found and (
@@ -82,6 +84,11 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
     if "REMOVE" in found and "PART" in found and _takes_parts(kept):
         found |= {"REMOVED"}
     return found
+
+
+def _is_attention(text: str, tag: Tag) -> bool:
+    """Whether what is sparse is the attention, and no weight."""
+    return text[tag.start : tag.end].lower() in {"sparse", "sparsity"} and "ttention" in text
 
 
 def _is_replaced(text: str, tag: Tag) -> bool:

@@ -127,7 +127,7 @@ LEVERS: Final = MappingProxyType(
             "magnitude|several times) faster, fp4 rate, reduced precision reduction, 16 bit "
             "accumulat(e|ors|ion), accumulators, accumulator, stream k, split k, tile shapes, "
             "gemm shapes, autotun(e|ed|ing), tensorop, fp16 accum, precision high, set float32 "
-            "matmul precision"
+            "matmul precision, hmma rate, hmma, imma, fp32 accumulation"
         ),
         "BATCH": (
             "requests per step, sequences per step, users per step, streams per step, better "

@@ -88,6 +88,8 @@ MARKS: Final = MappingProxyType(
             "double the rate, double the speed, triple the speed, three times the speed, four "
             "times the speed, half the latency, hastens, quickest, fastest, order of magnitude "
             "faster, speed(s|ing) along, sav(e|es|ing) time, time saved, time saving(|s), "
+            "start(|s) (earlier|sooner), begin(|s) (earlier|sooner),"
+            " "
             "arriv(e|es|ing) earlier, (clearly|well|pulls|pull|far) ahead, earlier answers, "
             "prompter, swift, brisk, speedily, expedit(e|es|ed|ing), cut the wait, shaves "
             "time, faster still, quicker still, more promptly, promptly, more rapidly, "
@@ -107,7 +109,8 @@ MARKS: Final = MappingProxyType(
             "performance boost, performance gain(|s), performance win, earlier on (the "
             ")screen, word earlier, words earlier, token earlier, tokens earlier, there "
             "earlier, done earlier, finish(|es) earlier, complete(|s) earlier, come(|s) "
-            "earlier, milliseconds earlier, more tokens (leave|come|arrive|appear)"
+            "earlier, milliseconds earlier, more tokens (leave|come|arrive|appear), as "
+            "responsive, as snappy, as lively"
         ),
         "SLOWER": (
             "slows (anything|things) down, slower, slow(|s|ed|ing) down, slow, "
@@ -152,7 +155,7 @@ MARKS: Final = MappingProxyType(
             "descend(|s|ed|ing), decrement(|s|ed), downward(|s), went down, going down, "
             "brought down, took down, thin(|s|ned) out, discount(|s|ed), minimi(z|s)(e|es|ed|"
             "ing), contraction, decrease(|s), reduction(|s), drop in, cut in, fall in, decline "
-            "in"
+            "in, (slice|bite|chunk|cut) out"
         ),
         "TIME": (
             "per token cost, cost per token, token cost, turn, latency, latencies, itl, tpot, "
@@ -202,41 +205,45 @@ MARKS: Final = MappingProxyType(
             "per unit time, speed of decode, speed of generating, speed of output, output tok "
             "s, tok per sec, tokens sec user, tok s user, tokens s user, generating speed, "
             "decoding throughput, speed in chat, speed of chat, performance boost, performance "
-            "gain(|s), performance win, more tokens (leave|come|arrive|appear)"
+            "gain(|s), performance win, more tokens (leave|come|arrive|appear), as many tokens "
+            "(a|per|each|every) second, as many tokens s, as many tok s"
         ),
         "THROUGHPUT": (
             "throughput, goodput, requests s, requests per second, req s, tokens in total, total "
             "tokens, aggregate throughput, system throughput, total output"
         ),
         "DECODE": (
-            "tokens that follow, tokens after (it|that|them), tokens thereafter, following tokens, "
-            "later tokens, remaining tokens, caption(|s), "
-            "decod(e|es|ing), decoder(|s), generat(e|es|ed|ing|ion), autoregressive, auto "
-            "regressive, stream(|s|ed|ing), repl(y|ies), answer(|s), chat(|s|ting|bot), itl, "
-            "tpot, tbt, inter token latency, per token, each token, every token, next token, "
-            "new token, output token(|s), output tokens, time between tokens, word by word, "
-            "token by token, token at a time, each word, each new word, every word, next word, "
-            "new word, words, types, talk(|s), speak(|s), dialog, text, completion(|s), reads "
-            "along, typ(es|ing|ed) (out|speed), typing speed, writ(e|es|ing|ten), response(|"
-            "s), conversation(|s), assistant, copilot, time per token, token rate, ms token, "
-            "sentences, tokens after the first, interactive, dialogue, token latency, token "
-            "generation, text generation, decode step, tps, gemv, token time, time per output "
-            "token, ms per token, autocomplete, autocompletion, suggestion(|s), story, "
-            "stories, poem, essay(|s), email(|s), letter(|s), bot, voice, voice assistant, "
-            "spoken, subtitle(|s), dictation, words per second, characters per second, per "
-            "word, each character, interactivity, responsiveness, keystroke(|s), prose, "
-            "sentence(|s), paragraph(|s), narration, tutor, token stream, token output, output "
-            "speed, produce(|s|d) tokens, producing tokens, tokens appear, tokens arrive, "
-            "tokens come, emits, emit, word rate, types back, answers back, speaks, talking, "
-            "dialogues, a reply, the reply, incremental decoding, causal decoding, one token, "
-            "per output token, subsequent tokens, generation phase, generation stage, decode "
-            "phase, decode stage, generation latency, decoding phase, output phase, completion "
-            "speed, generates text, writing text, text output, users (see|get|notice), users "
-            "(will|should) (see|get|notice), users can (expect|look forward), tg, tg128, "
-            "sampling, token by token generation, typing, types its answers, interactive path, "
-            "decode win"
+            "tokens that follow, tokens after (it|that|them), tokens thereafter, following "
+            "tokens, later tokens, remaining tokens, caption(|s), decod(e|es|ing), decoder(|"
+            "s), generat(e|es|ed|ing|ion), autoregressive, auto regressive, stream(|s|ed|ing), "
+            "repl(y|ies), answer(|s), chat(|s|ting|bot), itl, tpot, tbt, inter token latency, "
+            "per token, each token, every token, next token, new token, output token(|s), "
+            "output tokens, time between tokens, word by word, token by token, token at a "
+            "time, each word, each new word, every word, next word, new word, words, talk(|s), "
+            "speak(|s), dialog, text, completion(|s), reads along, typ(es|ing|ed) (out|speed), "
+            "typing speed, writ(e|es|ing|ten), response(|s), conversation(|s), assistant, "
+            "copilot, time per token, token rate, ms token, sentences, tokens after the first, "
+            "interactive, dialogue, token latency, token generation, text generation, decode "
+            "step, tps, gemv, token time, time per output token, ms per token, autocomplete, "
+            "autocompletion, suggestion(|s), story, stories, poem, essay(|s), email(|s), "
+            "letter(|s), bot, voice, voice assistant, spoken, subtitle(|s), dictation, words "
+            "per second, characters per second, per word, each character, interactivity, "
+            "responsiveness, keystroke(|s), prose, sentence(|s), paragraph(|s), narration, "
+            "tutor, token stream, token output, output speed, produce(|s|d) tokens, producing "
+            "tokens, tokens appear, tokens arrive, tokens come, emits, emit, word rate, types "
+            "back, answers back, speaks, talking, dialogues, a reply, the reply, incremental "
+            "decoding, causal decoding, one token, per output token, subsequent tokens, "
+            "generation phase, generation stage, decode phase, decode stage, generation "
+            "latency, decoding phase, output phase, completion speed, generates text, writing "
+            "text, text output, users (see|get|notice), users (will|should) (see|get|notice), "
+            "users can (expect|look forward), tg, tg128, sampling, token by token generation, "
+            "typing, types its answers, interactive path, decode win, types (out|back|its|the|"
+            "faster|quicker|replies|answers|text|words|tokens)"
         ),
-        "TOKENS": ("token, tokens, tokens s, tok s, tokens per second, t s"),
+        "TOKENS": (
+            "token, tokens, tokens s, tok s, tokens per second, t s, tokens (a|per|each|every) "
+            "second"
+        ),
         "LLM": (
             "llm(|s), language model(|s), llama, mistral, qwen, gpt, chatbot, transformer(|s), "
             "inference, serving, vllm, 7b, 8b, 13b, 32b, 70b"
@@ -265,10 +272,11 @@ MARKS: Final = MappingProxyType(
             "concurrency of (1|one), user sees, only user, our users, bs1, pilot customer, "
             "lone, (his|her) (stream|reply|replies|token|tokens|answers), personal, local, "
             "laptop, desktop, workstation, idle server, at home, individual itl, individual, "
-            "user experience, personal assistant, one desk, one laptop, at batch one, without "
-            "batching, no batching, unbatched, solo, for one, on a phone, edge device"
+            "personal assistant, one desk, one laptop, at batch one, without batching, no "
+            "batching, unbatched, solo, for one, on a phone, edge device"
         ),
         "PREFILL": (
+            "summari(s|z)(e|es|ing), ingests, "
             "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first "
             "token, time to first token, ingest(|s|ing|ion), long document(|s), reading in, "
             "reads in, context encoding, long input(|s), prompt ingestion, prompt evaluation, "
@@ -307,9 +315,10 @@ MARKS: Final = MappingProxyType(
             "aggregate, aggregated, total, all users, all streams, overall, combined, per gpu "
             "hour, system wide, cluster, fleet, in total, together, server wide, across users, "
             "across requests, across all, total throughput, sum, throughput, the server, the "
-            "system, the node, the cluster, the deployment, as many tokens, the fleet"
+            "system, the node, the cluster, the deployment, the fleet, as many tokens"
         ),
         "SHORT": (
+            "one line (questions|answers|chats|replies|q), one liners, "
             "short "
             "(chats|chat|answers|context|contexts|prompt|prompts|sequence|sequences|replies|reply"
             "|questions|conversation|conversations|messages|queries|inputs), "
@@ -384,6 +393,11 @@ MARKS: Final = MappingProxyType(
         "HELP": (
             "help(|s|ed|ing), benefit(|s|ed|ing), pays off, pay off, improv(e|es|ing), "
             "boost(|s|ing), favours, favors, profits, profit, lifts, uplift"
+        ),
+        "NO_WRITING": (
+            "write back(|s), writ(e|es|ing|ten) (back|to|kernels|code|down|access(|es)|"
+            "allocate|out to), text (encoder|file|model|field|box), answer is, answers are, "
+            "user experience"
         ),
     }
 )

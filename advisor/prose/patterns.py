@@ -16,12 +16,13 @@ FIGURE: Final = Form(
     r"|ing)|tripl(?:e|es|ed|ing)|quadrupl(?:e|es|ed|ing)|\w+fold|per ?cent"
     r"|(?:two|three|four|five|six|eight|ten) times)\b",
 )
-SIGNED_PERCENT: Final = re.compile(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
+SIGNED_PERCENT: Final = Form(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
 BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
 FRACTION: Final = Form(
-    r"\b(?:an?|one|about a|exactly a)? ?(?P<part>half|third|quarter|fifth|sixth|seventh|eighth"
-    r"|tenth|twelfth|sixteenth)"
-    r"\b(?! (?:million|billion))",
+    r"\b(?P<part>half|quarter|(?:(?<=\ba )|(?<=\ban )|(?<=\bone )|(?<=\bthe )|(?<=\bby )|(?<=\bto )"
+    r"|(?<=\beach )|(?<=-)|(?<=\btwo ))(?:third|fifth|sixth|seventh|eighth|tenth|twelfth"
+    r"|sixteenth))"
+    r"s?\b(?! (?:million|billion))",
 )
 PARTS: Final = MappingProxyType(
     {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
@@ -182,8 +183,9 @@ BASE_ROW: Final = Form(
 )
 TO_A_PART: Final = Form(
     r"\b(?:cuts?|brings?|takes?|reduces?|lowers?|shrinks?|falls?|drops?"
-    r"|goes)\b[^.;:]{0,40}? to (?:an?|one"
-    r"|about an?) (?P<part>half|third|quarter|fifth|sixth|eighth|tenth|sixteenth)\b",
+    r"|goes)\b[^.;:]{0,40}? (?:close |near |down )?to (?:an? |one |about (?:an? )?"
+    r"|almost (?:an? )?|nearly (?:an? )?"
+    r"|roughly (?:an? )?|the )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth|sixteenth)\b",
 )
 BECOMES: Final = Form(
     r"\b(\d{1,5}(?:\.\d+)?) ?(?:ms|s)(?: per token| a token|/token)?,? (?:(?:will )?(?:now "
@@ -194,6 +196,12 @@ FACTOR_OF: Final = Form(
     r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten"
     r"|twelve|fifteen|sixteen|twenty)\b",
 )
+OF_A_FIGURE: Final = Form(
+    r"\b(?P<verb>halv|quarter|third|doubl|tripl|quadrupl)\w* (?:the|our|its|these|those|that"
+    r"|today['’]s) "
+    r"(?:current |present |measured )?\d[\d.,]* ?(?P<unit>ms|[uµ]s|s\b|tok\w*/s|t/s|tps)",
+)
+"""A figure that a verb multiplies: "halves the 24 ms"."""
 VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
 NUMBER_WORDS: Final = MappingProxyType(
     {
@@ -239,8 +247,8 @@ AS_FAST: Final = Form(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
     r"|sixteen|twenty)(?:\s?x|\s?×|[- "
     r"]times)?"
-    r" (?:as (?:fast|quick|quickly)|faster|quicker)\b|\b(?P<twice>twice) as (?:fast|quick"
-    r"|quickly)\b",
+    r" (?:as (?:fast|quick|quickly|responsive|snappy|rapid(?:ly)?)|faster|quicker)\b"
+    r"|\b(?P<twice>twice) as (?:fast|quick(?:ly)?|responsive|snappy|rapid(?:ly)?)\b",
 )
 SOME_PEAK: Final = Form(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense")
 SAME_BYTES: Final = Form(

@@ -162,7 +162,7 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
 _OUTCOME: Final = Form(
     r"(?:\w+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
     r"|tok\S*|forecast|projected|projection|estimate|plan|promise|expect\w*|after|new|then"
-    r"|time per token)\b[^:.]{0,30}: ",
+    r"|time per token)\b[^:.]{0,60}: ",
 )
 """An item that tells what comes of those above it."""
 
@@ -227,6 +227,7 @@ _PLANNED: Final = Form(
 _SOME_DIGIT: Final = re.compile(r"\d")
 _A_RATE: Final = Form(r"tok|t/s|tps")
 _A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
+_PURPOSE: Final = Form(r"\W*(?:in order )?to (?:[\w-]+ )?$|\W*to$")
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
 
@@ -326,6 +327,7 @@ class _BlockReader:
             Kind.SHARE,
             Kind.KV_IGNORED,
             Kind.UNHURT,
+            Kind.NO_GAIN,
         }
         status = status_of(block, self.sentences, index, clause, effect.start, of_speed=of_speed)
         own = ideas_of(block.text, clause.tags)
@@ -341,6 +343,8 @@ class _BlockReader:
             index, clause, self._before_not(clause, effect, own), effect, labels
         )
         told = is_past(sentence, clause) and "TRANSFER" not in own
+        if told and _PURPOSE.match(block.text, sentence.start, effect.start):
+            told = False  # "to speed up chats we raised the batch" tells what is hoped for
         if status is Status.ASSERTED and "HOPED" not in own and (told or "MEASURED" in own):
             status = Status.MEASURED
         frame = self._frames(index)

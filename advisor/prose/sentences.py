@@ -67,6 +67,67 @@ _CONNECTIVES: Final = frozenset(
 _ANYWHERE: Final = frozenset(["because", "since", "although", "whereas", "thanks", "but"])
 _AFTER_AND: Final = frozenset({"hence", "therefore", "thus", "so"})
 _ALL_BUT: Final = ("nothing", "anything", "all", "none", "anything")
+_AS_NOT: Final = frozenset(
+    [
+        "well",
+        "before",
+        "in",
+        "of",
+        "expected",
+        "shown",
+        "a",
+        "an",
+        "usual",
+        "always",
+        "if",
+        "though",
+        "such",
+        "much",
+        "far",
+        "long",
+        "soon",
+        "many",
+        "with",
+        "per",
+        "proposed",
+        "is",
+        "are",
+        "does",
+        "do",
+        "did",
+        "was",
+        "were",
+        "has",
+        "stated",
+        "told",
+        "for",
+        "on",
+        "at",
+        "to",
+        "by",
+        "above",
+        "below",
+        "planned",
+        "advised",
+        "suggested",
+        "promised",
+        "opposed",
+        "compared",
+        "little",
+        "few",
+        "described",
+        "here",
+        "there",
+        "ever",
+        "one",
+        "noted",
+        "can",
+        "will",
+        "would",
+        "measured",
+    ]
+)
+"""After "as" these compare, or name where it is told; anything else begins a reason."""
 _SO_NOT: Final = frozenset(["far", "that", "many", "much", "long", "called", "few", "little"])
 
 
@@ -129,7 +190,7 @@ def _abbreviated(text: str, stop: int) -> bool:
         return text[stop + 1 : stop + 3].strip()[:1].isdigit()
     return (
         word in _ABBREVIATIONS
-        or (len(word) == 1 and word.isalpha())
+        or (len(word) == 1 and word.isalpha() and not text[:begin].rstrip()[-1:].isdigit())
         or (word.isdigit() and (begin <= 0))
     )
 
@@ -158,9 +219,12 @@ def _clauses(
         if sign != ",":
             cuts[match.end()] = sign
     for index, word in enumerate(words):
+        after = words[index + 1].folded if index + 1 < len(words) else ""
+        if word.folded == "as" and after not in _AS_NOT and text[word.start - 2] == ",":
+            cuts[word.start] = "as"
+            continue
         if word.folded not in _CONNECTIVES and word.folded not in _ANYWHERE:
             continue
-        after = words[index + 1].folded if index + 1 < len(words) else ""
         if word.folded == "so" and after in _SO_NOT:
             continue
         before = text[max(start, word.start - 12) : word.start].rstrip()

@@ -14,9 +14,12 @@ from advisor.forms import Form
 from advisor.limits import Limit, limits_in
 from advisor.prose.gains import LARGEST_FACTOR, Effect
 from advisor.prose.model import Kind
+from advisor.prose.patterns import PARTS
 from advisor.prose.sentences import Clause
 
-TOPICS: Final = frozenset({"SPEC", "TP", "ATTN", "BATCH", "PREFIX", "PREFILL"})
+TOPICS: Final = frozenset(
+    {"SPEC", "TP", "ATTN", "BATCH", "PREFIX", "PREFILL", "GQA", "KVQ", "QUANT"}
+)
 """Levers and phases of which these forms say something."""
 
 _FIGURE: Final = (
@@ -38,7 +41,7 @@ _CARRIES: Final = Form(
     r"|\b(?:down|up|faster|quicker|shorter|shrinks?|falls?|drops?|improves?|rises?|grows?|scales?)"
     r"(?: also| likewise)? (?:in (?:the same )?proportion|proportionally|proportionately"
     r"|correspondingly|accordingly|in step|along with it)\b"
-    r"|\bfor the same reason\b",
+    r"|(?:^|\band )so (?:will|do|does|is|are|can|should)\b|\bfor the same reason\b",
 )
 """A figure that is said to hold elsewhere."""
 _COSTLESS: Final = Form(
@@ -60,7 +63,12 @@ _COSTLESS: Final = Form(
     r"|in (?:any|every|all) cases?"
     r"|regardless)\b|\b(?:nothing|never anything) (?:is |to be )?(?:lost|lose|to lose)\b"
     r"|\blos(?:es?|ing) nothing\b|\bonly upside\b|\b(?:is|are) guaranteed\b|\bguarantees?\b"
-    r"|\bstill (?:beats?|wins?|pays?)\b|\bcannot (?:hurt|harm|lose)\b",
+    r"|\bstill (?:beats?|wins?|pays?)\b|\bcannot (?:hurt|harm|lose)\b"
+    r"|\b(?:drops?|falls?) out(?: of the (?:sum|model|picture|estimate))?\b"
+    r"|\bcheap insurance\b|\bonly count\b[^.;]{0,40}?\b(?:payload|bandwidth|bytes)\b"
+    r"|\b(?:enable|activate|switch on|turn on|leave|keep|put|roll out|deploy)"
+    r" [^.;:]{0,40}?\b(?:every"
+    r"|all|everywhere|always|any|whole)\b",
 )
 """A cost that is said to be none."""
 _ATTENTION: Final = (
@@ -161,6 +169,9 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     costless = _COSTLESS.search(text)
     if costless is not None and "FREE" not in names:
         yield _effect(Kind.FREE, clause, costless)
+    nothing = _NOTHING.search(text)
+    if nothing is not None:
+        yield _effect(Kind.NO_GAIN, clause, nothing)
     share = _IN_ATTENTION.search(text) if "uadratic" in text or "ATTN" in names or _SOME.search(
         text
     ) else None  # fmt: skip
@@ -168,6 +179,26 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
         yield _effect(Kind.SHARE, clause, share)
 
 
+_NOTHING: Final = Form(
+    r"\b(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?|earns?|saves?|sees?)"
+    r" (?:\w+ ){0,2}?(?:nothing|no (?:gain|speed-?up|benefit|advantage|improvement))\b"
+    r"|\b(?:is|are|remains?) (?:useless|pointless|worthless|no help|of no (?:use|help|benefit)|in"
+    r" vain)"
+    r"|\b(?:never|cannot|can['’]t|does not|doesn['’]t|do not|don['’]t|will not|won['’]t|would not"
+    r"|hardly)"
+    r" (?:ever )?(?:pays? off|pays?|help|benefit|profit|gain)\b"
+)
+"""A lever that is said to bring nothing."""
+_FRACTION_OF_TIME: Final = Form(
+    r"\bin a (?:small |tiny |mere )?fraction of the time(?= ?[.,;:)]|$| (?:and|for|on|with|by)\b)"
+)
+_OF_WHAT: Final = Form(
+    r"\b(?:an?|one|exactly an?|only an?) (?P<part>half|third|fourth|quarter|fifth|sixth|eighth"
+    r"|tenth"
+    r"|sixteenth) of what (?:it|one|a token|they|each|that|we) (?:\w+ )?(?:needed|took|was|used"
+    r"|takes"
+    r"|needs|is|were|had|cost)\b"
+)
 _SOME: Final = Form(r"attention|softmax|\bq ?k|score")
 
 
@@ -186,6 +217,13 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
         return Effect(
             Kind.GAIN, clause.start + cut.start(), clause.start + cut.end(), 1.0 / (1.0 - part)
         )
+    some = _FRACTION_OF_TIME.search(text) if names & {"DECODE", "SINGLE"} else None
+    if some is not None:
+        return Effect(Kind.GAIN, clause.start + some.start(), clause.start + some.end())
+    left = _OF_WHAT.search(text) if names & {"TIME", "DECODE", "SINGLE", "TOKENS"} else None
+    if left is not None:
+        start, end = clause.start + left.start(), clause.start + left.end()
+        return Effect(Kind.GAIN, start, end, _PARTS_OF[left["part"].lower()])
     if names.isdisjoint({"TIME", "DECODE", "SINGLE"}) or "SLOWER" in names:
         return None
     match = _DIVIDED.search(text)
@@ -198,6 +236,7 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
     return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
 
 
+_PARTS_OF: Final = {**PARTS, "fourth": 4.0}
 _MULTIPLIES: Final = Form(
     r"\b(?P<verb>doubl|tripl|quadrupl)(?:es?|ing) (?:the |a |an |our |each |every |any )?(?:(?:one"
     r"|single"

@@ -55,7 +55,8 @@ _SUPPOSED: Final = Form(
     r"|went with|scaled with|depended|mattered|followed|tracked|determined)\b"
     r"|were (?:the|it|they|we)|(?:one|you|we|people) (?:would|might|could) (?:think|expect|assume"
     r"|hope|conclude|guess)|it (?:is|would be|seems) tempting|naively|at first (?:sight|glance)"
-    r"|if decode|as if|would have|(?:is|was|be|be a) (?:wrong|mistake|naive|incorrect|tempting"
+    r"|if decode|as if|would have|the (?:shorter|faster|quicker|lower|smaller"
+    r"|less) [^.;]{3,80}? the better|(?:is|was|be|be a) (?:wrong|mistake|naive|incorrect|tempting"
     r"|unrealistic)(?: \w+)? to)\b",
 )
 _ATTRIBUTED: Final = Form(
@@ -91,7 +92,8 @@ _REFUTES: Final = Form(
 )
 _DEPENDS: Final = Form(
     r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)|provided|as long as|unless"
-    r"|ceiling|upper bound|at best|at most|cannot exceed|no more than|only (?:if|when|once"
+    r"|specific to|restricted to|ceiling|upper bound|at best|at most|cannot exceed|no more than"
+    r"|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
 )
 _COLLECTIVE: Final = Form(
@@ -368,9 +370,12 @@ def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause:
 def is_past(sentence: Sentence, clause: Clause) -> bool:
     """Whether the clause tells what happened."""
     previous = ""
+    last = next((w for w in reversed(sentence.words) if w.start < clause.end), None)
     for word in sentence.words:
         if clause.start <= word.start < clause.end:
             told = word.folded in _PAST and previous not in _INFINITIVE
+            if told and word is last and word.folded.endswith("ed"):
+                continue  # "the multiplications saved": what was saved, no telling
             if told and not (word.folded in _BEING and previous in _COMPARED):
                 return True
             previous = word.folded

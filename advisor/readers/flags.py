@@ -81,6 +81,10 @@ def _variable(match: re.Match[str], variables: Mapping[str, str]) -> str:
     return match[0]
 
 
+_TELLING: Final = frozenset({"echo", "printf", "logger"})
+"""Programs whose words set nothing."""
+
+
 def is_flag(word: str) -> bool:
     """Whether a word names an option rather than giving a value."""
     return bool(_FLAG.match(word))
@@ -98,7 +102,8 @@ def options_of(
             match = _ASSIGNMENT.fullmatch(word.text)
             if match is not None and not word.text.startswith("-"):
                 known.setdefault(match[1], match[2])
-        if not any(_TRAINING.match(word.text) for word in command):
+        only_tells = command[0].text in _TELLING
+        if not only_tells and not any(_TRAINING.match(word.text) for word in command):
             yield tuple(_of_command(command, named, known))
 
 

@@ -286,3 +286,148 @@ def test_no_damage_brings_a_traceback(
     path.write_bytes(bytes(damaged))
     with suppress(CheckpointError):
         assert read_checkpoint(path).source == "gguf"
+
+
+def renamed(architecture: str, **more: Value) -> dict[str, Value]:
+    """The metadata of the little Llama under another architecture's keys."""
+    keys = {key.replace("llama.", f"{architecture}."): value for key, value in LLAMA.items()}
+    given = {f"{architecture}.{key.replace('__', '.')}": value for key, value in more.items()}
+    return {**keys, "general.architecture": architecture, **given}
+
+
+def test_latent_attention_caches_its_rank_and_its_rotary_part(tmp_path: Path) -> None:
+    tensors = llama_tensors("F16", "F16")
+    for i in range(2):
+        for name in ("q", "k", "v", "output"):
+            tensors.pop(f"blk.{i}.attn_{name}.weight")
+        tensors |= {
+            f"blk.{i}.attn_q.weight": ("F16", (256, 4 * 96)),
+            f"blk.{i}.attn_kv_a_mqa.weight": ("F16", (256, 64 + 32)),
+            f"blk.{i}.attn_kv_a_norm.weight": ("F32", (64,)),
+            f"blk.{i}.attn_k_b.weight": ("F16", (64, 64, 4)),
+            f"blk.{i}.attn_v_b.weight": ("F16", (64, 64, 4)),
+            f"blk.{i}.attn_output.weight": ("F16", (4 * 64, 256)),
+        }
+    metadata = renamed(
+        "deepseek2", attention__kv_lora_rank=64, attention__key_length=96,
+        attention__value_length=64,
+    )  # fmt: skip
+    model = read_checkpoint(write(tmp_path / "mla.gguf", metadata, tensors))
+    (cache,) = model.layers[0].caches
+    # Scores over rank and rotary part, values over the rank: 2 FLOP each for four heads.
+    assert (cache.kind, cache.elements) == (CacheKind.LATENT, 96)
+    assert cache.flops == 2 * 4 * (96 + 64)
+    assert model.attention is not None
+    assert (model.attention.latent_dim, model.attention.rope_dim) == (64, 32)
+
+
+def test_a_state_space_keeps_inner_times_state_width(tmp_path: Path) -> None:
+    tensors: Tensors = {
+        "token_embd.weight": ("F16", (256, 64)),
+        "output_norm.weight": ("F32", (256,)),
+    }
+    for i in range(2):
+        tensors |= {
+            f"blk.{i}.attn_norm.weight": ("F32", (256,)),
+            f"blk.{i}.ssm_in.weight": ("F16", (256, 1024)),
+            f"blk.{i}.ssm_conv1d.weight": ("F32", (4, 512)),
+            f"blk.{i}.ssm_conv1d.bias": ("F32", (512,)),
+            f"blk.{i}.ssm_x.weight": ("F16", (512, 48)),
+            f"blk.{i}.ssm_dt.weight": ("F16", (16, 512)),
+            f"blk.{i}.ssm_a": ("F32", (16, 512)),
+            f"blk.{i}.ssm_d": ("F32", (512,)),
+            f"blk.{i}.ssm_out.weight": ("F16", (512, 256)),
+        }
+    metadata = renamed("mamba", ssm__inner_size=512, ssm__state_size=16, ssm__conv_kernel=4)
+    model = read_checkpoint(write(tmp_path / "mamba.gguf", metadata, tensors))
+    (only,) = model.layers
+    assert not only.caches
+    assert only.state is not None
+    assert (only.state.elements, only.state.conv_elements) == (512 * 16, 4 * 512)
+    assert only.state.flops == 6 * 512 * 16
+
+
+def test_a_short_convolution_keeps_only_its_columns(tmp_path: Path) -> None:
+    tensors = llama_tensors("F16", "F16")
+    for name in ("q", "k", "v", "output"):
+        tensors.pop(f"blk.0.attn_{name}.weight")
+    tensors |= {
+        "blk.0.shortconv.conv.weight": ("F32", (3, 256)),
+        "blk.0.shortconv.in_proj.weight": ("F16", (256, 768)),
+        "blk.0.shortconv.out_proj.weight": ("F16", (256, 256)),
+    }
+    metadata = renamed("lfm2", attention__head_count_kv=[0, 2])
+    model = read_checkpoint(write(tmp_path / "lfm2.gguf", metadata, tensors))
+    first, second = model.layers
+    assert first.state is not None
+    assert (first.state.elements, first.state.conv_elements) == (0, 3 * 256)
+    assert len(second.caches) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "windows"), [([1, 0], [128, None]), (2, [128, None]), ([0, 1], [None, 128])]
+)
+def test_windows_by_a_pattern_of_layers(
+    tmp_path: Path, pattern: Value, windows: list[int | None]
+) -> None:
+    metadata = renamed(
+        "gemma3", attention__sliding_window=128, attention__sliding_window_pattern=pattern
+    )
+    model = read_checkpoint(write(tmp_path / "windows.gguf", metadata, llama_tensors()))
+    assert [layer.caches[0].window for layer in model.layers] == windows
+
+
+def test_layers_that_predict_more_tokens_stand_beside_the_model(tmp_path: Path) -> None:
+    tensors = llama_tensors("F16", "F16")
+    tensors["blk.1.nextn.eh_proj.weight"] = ("F16", (512, 256))
+    metadata = renamed("glm4moe", nextn_predict_layers=1)
+    model = read_checkpoint(write(tmp_path / "mtp.gguf", metadata, tensors))
+    assert [layer.count for layer in model.layers] == [1]
+    layer = 2 * 65_536 + 2 * 32_768 + 3 * 131_072 + 512
+    assert model.parameters()[Component.MTP] == layer + 512 * 256
+    assert model.total_parameters == layer + 2 * 64 * 256 + 256
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"gpt-oss.expert_used_count": 9}, "9 of 8 experts are used"),
+        ({"gpt-oss.expert_used_count": 0}, "0 of 8 experts are used"),
+    ],
+)
+def test_more_experts_than_there_are(tmp_path: Path, change: dict[str, Value], words: str) -> None:
+    tensors = llama_tensors("F16", "F16")
+    for i in range(2):
+        for name in ("gate", "up", "down"):
+            _, shape = tensors.pop(f"blk.{i}.ffn_{name}.weight")
+            tensors[f"blk.{i}.ffn_{name}_exps.weight"] = ("MXFP4", (*shape, 8))
+        tensors[f"blk.{i}.ffn_gate_inp.weight"] = ("F32", (256, 8))
+        tensors[f"blk.{i}.exp_probs_b.bias"] = ("F32", (8,))
+        tensors[f"blk.{i}.ffn_up_exps.bias"] = ("F32", (512, 8))
+        tensors[f"blk.{i}.attn_q.bias"] = ("F32", (256,))
+    metadata = renamed("gpt-oss", expert_count=8, expert_used_count=2)
+    right = read_checkpoint(write(tmp_path / "right.gguf", metadata, tensors))
+    uses = {tensor.name: tensor.use for tensor in right.layers[0].tensors}
+    assert uses["q_proj.bias"] is Use.VECTOR
+    assert uses["up_proj.bias"] is Use.EXPERT
+    assert uses["router.selection_bias"] is Use.BUFFER
+    with pytest.raises(CheckpointError, match=words):
+        read_checkpoint(write(tmp_path / "wrong.gguf", {**metadata, **change}, tensors))
+
+
+def test_a_file_without_its_embedding_is_no_model(tmp_path: Path) -> None:
+    tensors = llama_tensors()
+    del tensors["token_embd.weight"]
+    with pytest.raises(CheckpointError, match="has no token_embd"):
+        read_checkpoint(write(tmp_path / "bare.gguf", LLAMA, tensors))
+
+
+def test_a_split_of_no_parts_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "m-00001-of-99999.gguf", LLAMA, llama_tensors())
+    with pytest.raises(CheckpointError, match="claims 99999 parts"):
+        read_checkpoint(path)
+
+
+def test_long_lists_of_numbers_are_passed_over(tmp_path: Path) -> None:
+    metadata = {**LLAMA, "tokenizer.ggml.token_type": [1] * 5000}
+    assert read_checkpoint(write(tmp_path / "long.gguf", metadata, llama_tensors())).hidden == 256

@@ -75,7 +75,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         [
             (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), (FAR, None), (UNKNOWN, HIGH),
             ({"kind": Kind.SAVING}, HIGH), ({"kind": Kind.FIGURE}, None),
-            ({"nearby": {"REMOVED"}}, None), ({"cause": "PRUNE"}, None),
+            ({"nearby": {"REMOVED"}}, HIGH), ({"cause": "PRUNE"}, None),
+            ({"nearby": {"REMOVED"}, "words": "heads cut out of the tensors"}, None),
         ],
     ),
     "FLP004 advice": (
@@ -178,8 +179,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         {"cause": "PREFIX", "clause": {"DECODE"}},
         [
             (HEDGED, MEDIUM), (DENIED, None), (UNKNOWN, None), ({"clause": {"RATE"}}, HIGH),
-            ({"clause": {"DECODE", "PREFILL"}}, None), ({"clause": set()}, None),
-            ({"reach": 2}, HIGH), ({"reach": 3}, None),
+            ({"clause": {"DECODE", "PREFILL"}}, HIGH), ({"clause": set()}, None),
+            ({"reach": 2}, HIGH), ({"reach": 3}, None), ({"words": "the first token"}, None),
         ],
     ),
     "PHS001 alike": (

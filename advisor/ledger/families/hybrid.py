@@ -62,12 +62,12 @@ def _minimax_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
 
 
 def _jamba_kinds(keys: Keys, layers: int) -> tuple[str, ...]:
-    given = keys.words("layer_types")
-    if given is not None:
-        check_length(keys, "layer_types", given, layers)
-        return tuple(_NAMES.get(kind, kind) for kind in given)
     period = keys.size("attn_layer_period", default=8)
     offset = keys.size("attn_layer_offset", default=4, minimum=0)
+    given = keys.words("layer_types")
+    if given is not None:  # the period may stand beside the list
+        check_length(keys, "layer_types", given, layers)
+        return tuple(_NAMES.get(kind, kind) for kind in given)
     return tuple(FULL if i % period == offset else LINEAR for i in range(layers))
 
 
