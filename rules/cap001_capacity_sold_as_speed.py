@@ -298,7 +298,7 @@ _TIMES = re.compile(
 _FACTORS = {"tw": 2.0, "do": 2.0, "2x": 2.0, "tr": 3.0, "th": 3.0, "3x": 3.0, "qu": 4.0, "fo": 4.0,
             "4x": 4.0}  # fmt: skip
 _OF_WEIGHTS = (
-    r"\bweights?\b|checkpoint|quanti|\bbits?\b|\bint\d|\bper token|\bkv\b|\bcache|\bfiles?\b"
+    r"\bweights?\b|checkpoint|quanti|\bbits?\b|\bint\d|\bgb per token|\bkv\b|\bcache|\bfiles?\b"
     r"|prun|distil|layers"
 )
 """Words with which two sizes may be those of what is read."""

@@ -179,6 +179,17 @@ _FITTING = (
     r"|batch(?:es)? (?:more|larger)|\bcpus?\b|system ram|offload"
 )
 """What the smaller model gains beside its bytes."""
+_ENGINES = re.compile(
+    r"\b(?:hf|hugging ?face|transformers|vllm|tgi|sglang|tensorrt(?:-llm)?|llama\.cpp"
+    r"|exllama(?:v\d)?|mlc(?:-llm)?|ollama|lmdeploy|eager|torch\.compile|cuda graphs)\b",
+    re.IGNORECASE,
+)
+"""Engines: of two, one is what the other is compared with."""
+_OTHER_GOODS = re.compile(
+    r"\b(?:energy|joules?|watts?|power draw|costs? per|price|dollars?|euros?|perplexity|accuracy"
+    r"|carbon|download|disk|load(?:ing)? time)\b",
+    re.IGNORECASE,
+)
 _NARROWED = (
     r"\bweights\b|per token|quanti[sz]|checkpoint|\b(?:fp|int|nf|q)\d|\bbits?\b|\bawq\b|\bgptq\b"
 )
@@ -208,7 +219,9 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.sentence):
         return None
-    if said.has(_FITTING):
+    if said.has(_FITTING) or _OTHER_GOODS.search(statement.text):
+        return None
+    if len({one.lower() for one in _ENGINES.findall(statement.context_text)}) > 1:
         return None
     ratio = _ratio(statement.context_text)
     if ratio is None or speedup <= _GRACE * ratio:

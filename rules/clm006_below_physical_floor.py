@@ -189,6 +189,7 @@ _UNDRAFTED = (
 )
 """Words that rule several tokens a pass out."""
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
+_A_RATE = r"\d ?(?:tok(?:en)?s?/s|t/s|tps|tokens (?:per|a) second)"
 _RATES = r"tok(?:en)?s?/s|\bt/s|\btps\b|tokens (?:per|a) second"
 _LINKED = (
     r"offload|spill|(?:system|host|cpu|main) (?:ram|memory)|(?<!100 )(?<!100-)(?<!a30 )(?<!a40 )"
@@ -219,6 +220,8 @@ def _judge(said: Said) -> Wrong | None:
     over = floor.ms / (statement.tpot_ms * passes)
     if over <= GRACE:
         return None
+    if over >= _SERVERS and len(re.findall(_A_RATE, statement.sentence_text)) > 1:
+        return None  # one of several rates, and far above: that of a batch
     alone = statement.is_single or statement.frame.batch == 1
     modest = over < _SERVERS and statement.nearby.isdisjoint(_OF_ALL)
     sure = Confidence.HIGH if alone or (modest and statement.table is None) else Confidence.MEDIUM

@@ -306,7 +306,9 @@ _OF_FEW = re.compile(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
     r"|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
-    r"|balanc\w+|unless|except|any of|first (?:forward )?pass|paged? in|warm-?up|download\w*)\b",
+    r"|balanc\w+|unless|except|any of|spread\w*|distribut\w*|shard\w*"
+    r"|places?|(?:two|2|four|eight) of them|first (?:forward )?pass|paged? in|warm-?up"
+    r"|download\w*)\b",
     re.IGNORECASE,
 )
 _ALL_WEIGHTS = re.compile(

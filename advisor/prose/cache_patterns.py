@@ -41,7 +41,9 @@ KV_IGNORED: Final = Form(
     rf"|(?:only|merely|just) (?:takes?|costs?|needs?|uses?) {_ROOM}|matters? only for {_ROOM}"
     # only the weights count, set by the weights alone
     rf"|(?:only|nothing but|just|solely) {_WEIGHTS}"
-    r"|(?:weights|parameters) alone|weights (?:are|is) (?:all|the only (?:thing|part)|everything)"
+    r"|weights and (?:not|nothing)|nothing (?:for|on) (?:decode |its |their )?(?:reads?|reading"
+    r"|traffic|bandwidth)|(?:weights|parameters) alone"
+    r"|weights (?:are|is) (?:all|the only (?:thing|part)|everything)"
     r" (?:\w+ )?(?:counts?|matters?|(?:is|gets) read|moves?|in the step)|weights and nothing else"
     rf"|(?:is|are|equals?|=|:) (?:still |just |simply )?(?:{_WEIGHTS}(?: bytes)?|\d[\d.]* ?GB)"
     r" (?:over|divided by|/|by) (?:the )?(?:memory )?bandwidth"
@@ -96,9 +98,12 @@ ANY_LENGTH: Final = Form(
 """Every length is meant, the long ones too."""
 SAME_FIGURE: Final = Form(
     r"\b(?:one|same|single|identical|very) (?:figure|number|value|rate|speed|time|tpot|itl|latency"
-    r"|estimate|pace|t/s|tok\S*)\b",
+    r"|estimate|pace|t/s|tok\S*)\b|\btreat(?:s|ed|ing)?\b"
+    r"|\b(?:time|speed|rate|latency|cost) (?:is|are|stays?|remains?) (?:the same|equal"
+    r"|identical)\b",
 )
 LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")
+_TOKENS: Final = Form(r"(?<![\w.,])(\d{2,3})[- ]tokens?\b(?! ?(?:/|per|a second))")
 CACHE_LEVER_DENIED: Final = Form(
     r"\b(?:(?:fp8|int8|int4|fp4|q8|q4|8-bit|4-bit|quanti[sz](?:ed|ing)|smaller|narrower"
     r"|half-width|compress(?:ed|ing)) (?:the )?(?:kv(?:[- ]cache)?|cache|k/v|keys and values)"
@@ -120,12 +125,14 @@ _FAR: Final = 8
 
 def lengths_in(text: str) -> list[int]:
     """Lengths in tokens that a text names: "32k", "128K", "4,000"."""
-    return [int(kilo or thousands) * 1000 for kilo, thousands in LENGTHS.findall(text)]
+    thousands = [int(kilo or other) * 1000 for kilo, other in LENGTHS.findall(text)]
+    return thousands + [int(match[1]) for match in _TOKENS.finditer(text)]
 
 
-def spans_lengths(text: str) -> bool:
-    """Whether one figure is given for contexts that lie far apart."""
-    if SAME_FIGURE.search(text) is None:
-        return False
+def spans_lengths(text: str) -> re.Match[str] | None:
+    """Where one figure is given for contexts that lie far apart."""
+    told = SAME_FIGURE.search(text)
+    if told is None:
+        return None
     lengths = [length for length in lengths_in(text) if length > 0]
-    return len(lengths) > 1 and max(lengths) >= _FAR * min(lengths)
+    return told if len(lengths) > 1 and max(lengths) >= _FAR * min(lengths) else None

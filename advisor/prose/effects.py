@@ -382,8 +382,8 @@ def _without_cache(block: Block, clause: Clause, text: str, names: set[str]) -> 
             start, end = clause.start + ignored.start(), clause.start + ignored.end()
             yield Effect(Kind.KV_IGNORED, start, end)
             return
-    if spans_lengths(text):
-        yield Effect(Kind.KV_IGNORED, clause.start, clause.end)
+    if (same := spans_lengths(text)) is not None:
+        yield Effect(Kind.KV_IGNORED, clause.start + same.start(), clause.start + same.end())
 
 
 def _tpot(claim: Claim, text: str) -> float | None:
