@@ -196,7 +196,7 @@ def _share(statement: Statement) -> str:
 
 _FOR_EACH = re.compile(
     r"\b(?:per|each|every|one|an?|new|generated|single|next) (?:\w+[- ]){0,2}?"
-    r"(?:tokens?|step|word)\b|\bdecode step\b"
+    r"(?:tokens?|step|word)\b|\bdecode step\b|\b(?:each|every) time\b|\bper-token\b"
     r"|\btokens? (?:needs?|costs?|takes?|drags?|pulls?|reads?|streams?)\b",
     re.IGNORECASE,
 )
@@ -313,11 +313,28 @@ _OF_FEW = re.compile(
 )
 _ALL_WEIGHTS = re.compile(
     r"\b(?:all|entire|full|whole|complete)\b(?: of)?(?: the| its)?"
-    r"(?: \d[\d.]* ?(?:B|GB|billion)?)? ?(?:weights?|parameters|model|checkpoint|matrices"
-    r"|experts?|bytes|GB|B\b)"
+    r"(?: \d[\d.]* ?(?:B|GB|billion)?)? ?(?:weight sets?|weights?|parameters|parameter sets?|model"
+    r"|checkpoint|file|size|expert (?:table|bank|layer)|matrices|experts?|bytes|GB|B\b)"
+    r"|\bcomplete pass over\b|\btotal (?:weight|parameter|size|weights|parameters)\b"
     r"|\bevery (?:single )?(?:weight|parameter|matrix|expert|byte)\b",
     re.IGNORECASE,
 )
+
+
+def _tells_all_parameters(said: Said) -> bool:
+    """Whether the count of parameters that a token is said to take is that of all of them."""
+    statement = said.statement
+    total, active = statement.frame.parameters, statement.frame.active_parameters
+    if total is None or active is None:
+        return False
+    if re.search(r"\bdense\b|\bof what\b", statement.text):
+        return False
+    told = [float(match[1]) * 1e9 for match in _COUNT.finditer(statement.text)]
+    return any(abs(count - total) < _ALIKE_COUNT * total for count in told)
+
+
+_COUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:B|billion)\b(?!-)(?! (?:total|in total|model))")
+_ALIKE_COUNT = 0.06
 
 
 def _is_like_dense(said: Said) -> bool:
@@ -365,7 +382,9 @@ def _reads_all(said: Said) -> bool:
         return alone is not None and bool(alone)
     if not re.search(r"token|step", statement.sentence_text) or not _TAKEN.search(text):
         return False
-    if _ALL_WEIGHTS.search(text):
+    if re.match(r"\W*(?:for|in|with) (?:a )?dense\b", text, re.IGNORECASE):
+        return False
+    if _ALL_WEIGHTS.search(text) or _tells_all_parameters(said):
         return True
     sizes = [float(size) for size in _SIZES.findall(statement.context_text)]
     read = [float(size) for size in _GIGABYTES.findall(text)]

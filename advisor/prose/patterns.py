@@ -41,7 +41,11 @@ QUADRATIC: Final = Form(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)")
 READS: Final = Form(
     r"\b(?:(?:goes|go|pass|passes|runs?|flows?|travels?|moves?) through|visits?|reads?"
     r"|streams?|streamed|loads?|loaded|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"
-    r"|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?)\b",
+    r"|pull(?:s|ed)?|traverses?|transfers?|transferred|cross(?:es)?|sweeps?|(?:full|complete|whole)"
+    r" pass over|(?:has|have|needs?|must) (?:to )?(?:move|deliver|fetch|sweep|read|stream|come out)"
+    r"|(?:traffic|bytes|bandwidth|weights)(?: \w+){0,2}? per (?:\w+ )?token|per-token (?:bytes"
+    r"|traffic|weight\w*)"
+    r"|(?:token|bandwidth) (?:\w+ ){0,3}?(?:costs?|needs?|sees?|requires?|takes?))\b",
 )
 ALL_EXPERTS: Final = Form(
     r"\b(?:all|every(?: single)?|each(?: one)?|the (?:full|whole|entire|complete) set)(?: of)?"
