@@ -31,10 +31,14 @@ _COLLECT_AFTER: Final = 200_000
 """Objects that cycles are looked for after."""
 
 
+def collect_seldom() -> None:
+    """Look for cycles seldom: a run makes few and ends soon, and looking for them takes time."""
+    gc.set_threshold(_COLLECT_AFTER)
+
+
 def end_with(run: Callable[[list[str]], int]) -> NoReturn:
     """Run the command line of this process and end it with the exit code."""
-    # A run makes few cycles and ends soon: looking for them takes time.
-    gc.set_threshold(_COLLECT_AFTER)
+    collect_seldom()
     # Plugins of other projects have no business in a linter, and looking for them takes time.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     _stand_in_for_closed_streams()

@@ -250,21 +250,25 @@ class _Walk:
             table.above = texts
         self.last = ""
 
+    def _is_alone(self, line: int, start: int, end: int) -> bool:
+        """Whether nothing but the signs of quotations and lists stands beside a comment."""
+        before = self.text[self._start(line) : start]
+        return not _has_words(before) and not self.text[end : self._start(line + 1)].strip()
+
     def _comments(self) -> tuple[Comment, ...]:
         """Comments that speak to rooflint, outside code, and what each covers."""
         found: list[Comment] = []
         firsts = sorted(self.extents)
         code = sorted(self.code)
+        last_line = -1
         for match in _COMMENT.finditer(self.text):
             before = bisect_right(code, (match.start(), len(self.text))) - 1
             if before >= 0 and code[before][1] > match.start():
                 continue
             line = bisect_right(self.line_starts, match.start()) - 1
             words = Span(match.start("words"), match.end("words"))
-            rest = self._line(line)
-            own = match.start() - self._start(line)
-            alone = not _has_words(rest[:own]) and not rest[own + len(match[0]) :].strip()
-            if not alone:
+            if line == last_line or not self._is_alone(line, match.start(), match.end()):
+                last_line = line
                 found.append(Comment(words, Span(self._start(line), self._start(line + 1))))
                 continue
             last = bisect_right(self.line_starts, match.end()) - 1
