@@ -160,6 +160,7 @@ def audit(
     baseline = step_of(context.deployment)
     levers: list[LeverAudit] = []
     everything = context.deployment
+    named: set[str] = set()  # a document names one lever many times
     for index, given in enumerate(proposal.levers):
         proposed = given if proposal.kind == "proposal" else _with_known_names(given, context)
         try:
@@ -167,7 +168,9 @@ def audit(
             joint = after
             if proposed.together:
                 joint = step_of(_applied(context.deployment, proposed.together))
-            everything = proposed.lever.apply(everything)
+            if proposal.kind != "prose" or proposed.lever.label not in named:
+                everything = proposed.lever.apply(everything)
+            named.add(proposed.lever.label)
         except (UnknownNameError, UnsupportedModelError, DeploymentError) as error:
             if proposal.kind == "prose":
                 continue  # a mention that does not fit the baseline is nobody's mistake

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from advisor.checking import audit_paths
 from advisor.commands.options import SettingsOptions
 from advisor.commands.settings import configured_by, planned_by
 from advisor.outcome import Outcome
 from advisor.reports.style import Style
+
+_NOTHING: Final = (
+    "rooflint: nothing to audit: no proposal, no lever and no statement about the speed of"
+    " inference was found\n"
+)
 
 
 def run_audit(
@@ -26,5 +32,5 @@ def run_audit(
     parts = [table.audit_text(one, style) for one in audited.audits]
     parts += text.frames(audited.problems, audited.sources, style)
     if not parts:
-        return Outcome("", error="rooflint: no proposals found\n")
+        return Outcome("", error=_NOTHING)
     return Outcome("\n".join(parts))

@@ -110,9 +110,8 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
 
 
-_REGIME: Final = re.compile(
+_REGIME: Final = Form(
     r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens)\b",
-    re.IGNORECASE,
 )
 """Rows that differ in their regime are no baseline of each other."""
 _RELATIVE: Final = re.compile(

@@ -6,7 +6,7 @@ A value that two sentences state differently is none: it belongs to its own sent
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from advisor.catalog.hardware import parse_hardware
@@ -26,6 +26,8 @@ _SETUP: Final = re.compile(
 )
 _MOST_SENTENCES: Final = 300
 _LONGEST: Final = 1500
+_NEAR: Final = 12
+"""Characters between a number of devices and their name."""
 
 
 class Told(NamedTuple, Generic[T]):
@@ -63,9 +65,40 @@ class _One(Generic[T]):
         return None if self.is_disputed else self.stated
 
 
+class _Hardware:
+    """Devices whose names go together: "H100" and "two H100 SXM" are two H100 SXM."""
+
+    def __init__(self) -> None:
+        self.candidates: frozenset[str] = frozenset()
+        self.name = ""
+        self.span = Span(0, 0)
+        self.count = _One[int]()
+        self.is_disputed = False
+
+    def add(self, name: str, count: int | None, span: Span) -> None:
+        found = frozenset(parse_hardware(name)[1].candidates)
+        if not found:
+            return
+        if count is not None:
+            self.count.add(count, count, span)
+        kept = found & self.candidates if self.candidates else found
+        if not kept:
+            self.is_disputed = True
+        elif len(kept) < len(self.candidates) or not self.name:
+            self.candidates, self.name, self.span = kept, name, span
+
+    @property
+    def value(self) -> Told[str] | None:
+        if self.is_disputed or not self.name:
+            return None
+        count = self.count.value
+        many = f"{count.value} x " if count is not None and count.value > 1 else ""
+        return Told(f"{many}{self.name}", self.span)
+
+
 def facts_of(source: Source, page: Page) -> Facts:
     """Model, hardware, batch and context of a document where its sentences agree."""
-    model, hardware = _One[str](), _One[str]()
+    model, hardware = _One[str](), _Hardware()
     numbers = {Aspect.BATCH: _One[int](), Aspect.CONTEXT: _One[int]()}
     for body, start, text in _sentences(source, page):
         for named in models_in(text):
@@ -75,9 +108,7 @@ def facts_of(source: Source, page: Page) -> Facts:
         for mention in mentions:
             place = body.span(start + mention.start, start + mention.end)
             if mention.aspect is Aspect.HARDWARE:
-                known = parse_hardware(mention.name)[1]
-                if known.found:
-                    hardware.add(mention.name, known.candidates, place)
+                hardware.add(mention.name, _count_before(mentions, mention), place)
             elif mention.aspect in numbers:
                 _add_number(numbers[mention.aspect], mention, place)
         length = frame_of(text).context
@@ -90,6 +121,15 @@ def facts_of(source: Source, page: Page) -> Facts:
             numbers[Aspect.CONTEXT].add(length, length, place)
     batch, context = numbers[Aspect.BATCH].value, numbers[Aspect.CONTEXT].value
     return Facts(model.value, hardware.value, batch, context)
+
+
+def _count_before(mentions: Sequence[Mention], hardware: Mention) -> int | None:
+    """How many devices a sentence says there are: "two H100 SXM"."""
+    for mention in mentions:
+        near = 0 <= hardware.start - mention.start <= _NEAR
+        if mention.aspect is Aspect.DEVICES and near and mention.low == mention.high:
+            return max(round(mention.value), 1)
+    return None
 
 
 def _add_number(one: _One[int], mention: Mention, place: Span) -> None:

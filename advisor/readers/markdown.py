@@ -6,14 +6,14 @@ Fenced blocks and front matter in YAML are read by that format's own reader wher
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
 
 from advisor.finding import Finding
-from advisor.proposal import Proposal, Reading, Stated, Workload
+from advisor.proposal import Proposal, ProposedLever, Reading, Splits, Stated, Workload
 from advisor.prose.blocks import Page
 from advisor.prose.markdown import read_markdown, read_plain
 from advisor.prose.page_facts import Told, facts_of
@@ -63,12 +63,19 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
                 kind="prose",
                 model=_stated(facts.model),
                 hardware=_stated(facts.hardware),
+                splits=_splits(levers),
                 workload=Workload(batch=_stated(facts.batch), context=_stated(facts.context)),
                 levers=levers,
                 statements=statements,
             )
         )
     return Reading(source, tuple(proposals), tuple(problems))
+
+
+def _splits(levers: Iterable[ProposedLever]) -> Splits:
+    """The baseline is one device where a split is proposed, else all that are stated."""
+    is_split = any(proposed.lever.kind == "tensor_parallel" for proposed in levers)
+    return Splits(tensor=Stated(1, "assumed")) if is_split else Splits()
 
 
 def _stated(told: Told[Any] | None) -> Stated[Any] | None:

@@ -187,7 +187,7 @@ def _levers(audit: Audit, style: Style) -> list[str]:
     """A row for each lever, and one for all of them together."""
     if not audit.levers:
         return []
-    rows = [_row(lever, _line(audit, lever)) for lever in audit.levers]
+    rows = [_row(lever, line) for lever, line in _told_once(audit)]
     rows.append(_together(audit))
 
     def lines(names: int, style: Style) -> list[str]:
@@ -198,6 +198,19 @@ def _levers(audit: Audit, style: Style) -> list[str]:
     names = min(most, max(columns(row[0]) for row in rows))
     over = max(map(columns, lines(names, Style()))) - style.width
     return lines(max(names - max(over, 0), least), style)
+
+
+def _told_once(audit: Audit) -> list[tuple[LeverAudit, str]]:
+    """Each lever with its line; what a document names again and again has one row."""
+    if audit.proposal.kind != "prose":
+        return [(lever, _line(audit, lever)) for lever in audit.levers]
+    places: dict[tuple[str, Verdict], list[LeverAudit]] = {}
+    for lever in audit.levers:
+        places.setdefault((lever.lever.label, lever.verdict), []).append(lever)
+    return [
+        (first, _line(audit, first) + (f" ({1 + len(rest)}x)" if rest else ""))
+        for first, *rest in places.values()
+    ]
 
 
 def _line(audit: Audit, lever: LeverAudit) -> str:
@@ -314,7 +327,7 @@ def _remarks(audit: Audit, style: Style) -> list[str]:
         for claim in (*judged, *audit.claims)
         if claim.verdict is None
     ]
-    return [line for label, text in remarks for line in _remark(label, text, style)]
+    return [line for label, text in dict.fromkeys(remarks) for line in _remark(label, text, style)]
 
 
 def _remark(label: str, text: str, style: Style) -> Iterable[str]:
