@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from advisor.readers.flags import Option, options_of
 from advisor.readers.inner_text import InnerText
 from advisor.readers.options import Effect, engine_named_in, read_option, tool_named_in
-from advisor.readers.python.expressions import MAX_TEXT
+from advisor.readers.python.results import MAX_TEXT
 from advisor.readers.python.syntax import Places
 from advisor.readers.python.values import (
     HOLE,

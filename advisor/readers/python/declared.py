@@ -9,7 +9,8 @@ import ast
 from abc import abstractmethod
 from typing import Final
 
-from advisor.readers.python.expressions import MAX_ITEMS, Expressions
+from advisor.readers.python.expressions import Expressions
+from advisor.readers.python.results import MAX_ITEMS
 from advisor.readers.python.seen import Local
 from advisor.readers.python.values import (
     Either,

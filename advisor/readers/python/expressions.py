@@ -6,15 +6,14 @@ A base class of `flow.Flow`, which knows scopes, branches and what local functio
 from __future__ import annotations
 
 import ast
-import json
 import operator
-import shlex
 from abc import abstractmethod
 from collections.abc import Callable
 from collections.abc import Mapping as Table
 from types import MappingProxyType
 from typing import Any, Final
 
+from advisor.readers.python.results import MAX_ITEMS, MAX_TEXT, as_text, known_result
 from advisor.readers.python.values import (
     HOLE,
     Either,
@@ -33,8 +32,6 @@ from advisor.readers.python.values import (
 )
 
 _DEEPEST: Final = 60
-MAX_TEXT: Final = 20_000
-MAX_ITEMS: Final = 2_000
 
 _ARITHMETIC: Final[Table[type[ast.AST], Callable[[Any, Any], Any]]] = MappingProxyType(
     {
@@ -48,13 +45,6 @@ _COMPARED: Final[Table[type[ast.AST], Callable[[Any, Any], bool]]] = MappingProx
         ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     }
 )  # fmt: skip
-_SAME: Final = frozenset(
-    {"str", "int", "float", "bool", "list", "tuple", "pathlib.Path", "Path", "typing.cast",
-     "copy.deepcopy", "copy.copy", "dict"}
-)  # fmt: skip
-"""Calls whose result stands for their argument."""
-_ENVIRONMENT: Final = frozenset({"os.getenv", "os.environ.get"})
-_TEXT_METHODS: Final = frozenset({"strip", "lower", "upper", "rstrip", "lstrip"})
 
 
 class Expressions:
@@ -138,16 +128,9 @@ class Expressions:
             if isinstance(part, ast.Constant):
                 parts.append(str(part.value))
             elif isinstance(part, ast.FormattedValue):
-                data = self._as_text(self.evaluate(part.value))
+                data = as_text(self.evaluate(part.value))
                 parts.append(data)
         return Literal(node, "".join(parts)[:MAX_TEXT])
-
-    @staticmethod
-    def _as_text(value: Value) -> str:
-        value = usual(value)
-        if isinstance(value, Literal) and not isinstance(value.data, bytes):
-            return str(value.data)
-        return HOLE
 
     def _conditional(self, node: ast.IfExp) -> Value:
         test = truth(self.evaluate(node.test))
@@ -210,13 +193,13 @@ class Expressions:
             return self._computed(node, action, left.data, right.data)
         if isinstance(left, Literal) and isinstance(left.data, str):
             if isinstance(op, ast.Add):
-                return Literal(node, (left.data + self._as_text(right))[:MAX_TEXT])
+                return Literal(node, (left.data + as_text(right))[:MAX_TEXT])
             if isinstance(op, ast.Mod):
                 return self._formatted(node, left.data, right)
         if isinstance(right, Literal) and isinstance(right.data, str) and isinstance(op, ast.Add):
-            return Literal(node, (self._as_text(left) + right.data)[:MAX_TEXT])
+            return Literal(node, (as_text(left) + right.data)[:MAX_TEXT])
         if isinstance(op, ast.Div) and isinstance(right, Literal) and isinstance(right.data, str):
-            return Literal(node, f"{self._as_text(left)}/{right.data}"[:MAX_TEXT])
+            return Literal(node, f"{as_text(left)}/{right.data}"[:MAX_TEXT])
         return Value(node)
 
     @staticmethod
@@ -245,7 +228,7 @@ class Expressions:
         parts = text.replace("%d", "%s").split("%s")
         if len(parts) != len(items) + 1:
             return Literal(node, HOLE)
-        words = [self._as_text(item) for item in items]
+        words = [as_text(item) for item in items]
         whole = "".join(part + word for part, word in zip(parts, [*words, ""], strict=True))
         return Literal(node, whole[:MAX_TEXT])
 
@@ -350,7 +333,7 @@ class Expressions:
         ):
             self._used(value, made)
         self.made.append(made)
-        known = self._known_result(made)
+        known = known_result(made)
         return known if known is not None else self.called(made, function, node)
 
     def _used(self, value: Value, by: Made, depth: int = 0) -> None:
@@ -363,123 +346,6 @@ class Expressions:
             elif depth < 3 and isinstance(option, Mapping):
                 for _, item in option.entries.values():
                     self._used(item, by, depth + 1)
-
-    def _known_result(self, made: Made) -> Value | None:
-        """Results of the few calls that only pass on or join texts."""
-        bare = made.name.removeprefix("?.")
-        if bare == "dict":
-            first = usual(made.args[0]) if made.args else None
-            inner = first.entries if isinstance(first, Mapping) else {}
-            return Mapping(made.node, {**inner, **made.keywords})
-        if bare in _SAME and len(made.args) >= 1:
-            value = made.args[-1] if bare == "typing.cast" else made.args[0]
-            literal = usual(value)
-            if (
-                bare == "str"
-                and isinstance(literal, Literal)
-                and not isinstance(literal.data, bytes)
-            ):
-                return Literal(made.node, str(literal.data))
-            return value
-        if made.name in _ENVIRONMENT:
-            return made.args[1] if len(made.args) > 1 else Literal(made.node, None)
-        if bare == "json.dumps" and made.args:
-            return self._dumped(made)
-        if bare == "json.loads" and made.args and (text := text_of(made.args[0])) is not None:
-            return self._loaded(made, text)
-        if bare.endswith((".hf_hub_download", ".snapshot_download")):
-            return self._downloaded(made)
-        if bare == "shlex.split" and made.args:
-            return self._split(made, made.args[0])
-        if bare == "os.path.join" and made.args:
-            return Literal(
-                made.node, "/".join(self._as_text(item) for item in made.args)[:MAX_TEXT]
-            )
-        if bare == "shlex.join" and made.args:
-            return self._joined(made, " ", made.args[0])
-        return self._text_method(made)
-
-    @staticmethod
-    def _dumped(made: Made) -> Value:
-        data = plain(made.args[0])
-        try:
-            return Literal(usual(made.args[0]).node, json.dumps(data))
-        except (TypeError, ValueError):
-            return Value(made.node)
-
-    def _loaded(self, made: Made, text: str) -> Value:
-        """A literal text read as JSON."""
-        try:
-            return self._as_value(made.args[0].node, json.loads(text))
-        except (ValueError, RecursionError):
-            return Value(made.node)
-
-    def _as_value(self, node: ast.AST, data: object) -> Value:
-        """Plain data as a value, all of it at one place."""
-        if isinstance(data, dict):
-            return Mapping(
-                node, {str(key): (node, self._as_value(node, item)) for key, item in data.items()}
-            )
-        if isinstance(data, list):
-            return Sequence(node, [self._as_value(node, item) for item in data[:MAX_ITEMS]])
-        known = isinstance(data, str | bool | int | float) or data is None
-        return Literal(node, data) if known else Value(node)  # type: ignore[arg-type]
-
-    def _downloaded(self, made: Made) -> Value:
-        """A downloaded file or folder stands for its name on the hub."""
-        parts = [
-            made.keywords[name][1] for name in ("repo_id", "filename") if name in made.keywords
-        ]
-        return Literal(made.node, "/".join(map(self._as_text, parts or made.args[:2])))
-
-    def _text_method(self, made: Made) -> Value | None:
-        text = text_of(made.receiver) if made.receiver is not None else None
-        receiver = usual(made.receiver) if made.receiver is not None else None
-        holed = isinstance(receiver, Literal) and isinstance(receiver.data, str)
-        if text is None and not holed:
-            return None
-        whole = str(receiver.data) if isinstance(receiver, Literal) else ""
-        method = made.name.removeprefix(".")
-        if method == "join" and made.args:
-            return self._joined(made, whole, made.args[0])
-        if method == "split" and not made.args:
-            return self._split(made, made.receiver or Value(made.node))
-        if method in _TEXT_METHODS and not made.args:
-            return Literal(made.node, getattr(whole, method)())
-        if method in {"startswith", "endswith"} and text is not None and made.args:
-            part = text_of(made.args[0])
-            return None if part is None else Literal(made.node, getattr(text, method)(part))
-        if method == "format":
-            for item in made.args:
-                whole = whole.replace("{}", self._as_text(item), 1)
-            for key, (_, item) in made.keywords.items():
-                whole = whole.replace("{" + key + "}", self._as_text(item))
-            return Literal(made.node, whole[:MAX_TEXT])
-        return None
-
-    def _joined(self, made: Made, sign: str, value: Value) -> Value:
-        items = usual(value)
-        if not isinstance(items, Sequence):
-            return Value(made.node)
-        if sign.isspace():
-            return items  # words of a command stay words
-        return Literal(made.node, sign.join(self._as_text(item) for item in items.items)[:MAX_TEXT])
-
-    @staticmethod
-    def _split(made: Made, value: Value) -> Value:
-        literal = usual(value)
-        if not isinstance(literal, Literal) or not isinstance(literal.data, str):
-            return Value(made.node)
-        try:
-            words = shlex.split(literal.data[:MAX_TEXT])
-        except ValueError:
-            words = literal.data[:MAX_TEXT].split()
-        return Sequence(literal.node, [Literal(literal.node, word) for word in words])
-
-
-def symbol_name(value: Value) -> str:
-    """The dotted name of a symbol."""
-    return value.name if isinstance(value, Symbol) else ""
 
 
 _METHODS: Final[Table[type[ast.AST], str]] = MappingProxyType(

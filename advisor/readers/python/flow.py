@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from advisor.readers.python.branches import choices_in, leaves, literals_of, subject_of
-from advisor.readers.python.declared import Declared
-from advisor.readers.python.expressions import MAX_ITEMS
+from advisor.readers.python.functions import Functions
+from advisor.readers.python.results import MAX_ITEMS
 from advisor.readers.python.seen import Assigned, Local, Seen
 from advisor.readers.python.survey import Survey
 from advisor.readers.python.values import (
@@ -36,12 +36,12 @@ MAX_STEPS: Final = 60_000
 _DEEPEST: Final = 30
 
 
-class Flow(Declared):
+class Flow(Functions):
     """One file."""
 
     def __init__(self, tree: ast.Module, known: Survey) -> None:
         """Read the whole tree; `known` is what a walk over it found."""
-        super().__init__()
+        super().__init__(known)
         self.seen = Seen()
         self._scopes: list[dict[str, Value]] = [{}]
         self._hangs_on: list[str] = []
@@ -49,7 +49,6 @@ class Flow(Declared):
         self._returned: list[list[tuple[Value, str]]] = []
         self._read: dict[ast.AST, Value] = {}
         self._waiting: list[Local] = []
-        self._sites = _call_sites(known)
         self._choices: list[dict[str, list[ast.expr]]] = [choices_in(tree.body)]
         self._block(tree.body)
         while self._waiting:
@@ -124,7 +123,7 @@ class Flow(Declared):
             return made.args[1]
         return made
 
-    # Functions
+    # Functions that are called
 
     def _run(self, local: Local, made: Made | None) -> Value:
         """Read a function's body once, with what is known of its arguments."""
@@ -148,66 +147,6 @@ class Flow(Declared):
         result = Either(node, found) if len(found) > 1 else found[0][0] if found else Value(node)
         self._read[node] = result
         return result
-
-    def _arguments(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, made: Made | None, local: Local
-    ) -> dict[str, Value]:
-        spec = node.args
-        positional = [*spec.posonlyargs, *spec.args]
-        scope: dict[str, Value] = {}
-        names = [arg.arg for arg in positional]
-        defaults: dict[str, Value] = {}
-        for arg, default in zip(reversed(positional), reversed(spec.defaults), strict=False):
-            defaults[arg.arg] = self.default_of(default)
-        for arg, wanted in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
-            if wanted is not None:
-                defaults[arg.arg] = self.default_of(wanted)
-        for decorator in node.decorator_list:
-            defaults |= self._declared(decorator)
-        if names and local.owner is not None and names[0] in {"self", "cls"}:
-            scope[names.pop(0)] = local.owner
-        for arg in (*positional, *spec.kwonlyargs):
-            if arg.arg in scope:
-                continue
-            known = self._passed(node.name, arg.arg, names, made)
-            if known:
-                scope[arg.arg] = Either(arg, [(value, "") for value in known])
-                if len(known) == 1:
-                    scope[arg.arg] = known[0]
-            elif arg.arg in defaults:
-                scope[arg.arg] = defaults[arg.arg]
-            else:
-                scope[arg.arg] = self._typed(arg)
-        if spec.vararg is not None:
-            scope[spec.vararg.arg] = Value(spec.vararg)
-        if spec.kwarg is not None:
-            scope[spec.kwarg.arg] = Mapping(spec.kwarg, self._further({*names, *scope}, made))
-        return scope
-
-    @staticmethod
-    def _further(names: set[str], made: Made | None) -> dict[str, tuple[ast.AST, Value]]:
-        """What a call passes under names that the function does not list: its `**kwargs`."""
-        given = made.keywords if made is not None else {}
-        return {name: pair for name, pair in given.items() if name not in names}
-
-    def _passed(self, function: str, name: str, names: list[str], made: Made | None) -> list[Value]:
-        """What the calls of a function in this file pass for one parameter."""
-        found: list[Value] = []
-        position = names.index(name) if name in names else -1
-        if made is not None:
-            if name in made.keywords:
-                found.append(made.keywords[name][1])
-            elif 0 <= position < len(made.args):
-                found.append(made.args[position])
-        for site in self._sites.get(function, ()):
-            if made is not None and site is made.node:
-                continue
-            node = next((word.value for word in site.keywords if word.arg == name), None)
-            if node is None and 0 <= position < len(site.args):
-                node = site.args[position]
-            if isinstance(node, ast.Constant):
-                found.append(self.evaluate(node))
-        return found
 
     # Statements
 
@@ -471,14 +410,3 @@ class Flow(Declared):
         for index, case in enumerate(node.cases):
             words = self.condition_of(node.subject) if chosen not in {None, index} else ""
             self._branch(case.body, words)
-
-
-def _call_sites(known: Survey) -> dict[str, list[ast.Call]]:
-    """Calls of names that are functions of the file."""
-    functions = {node.name for node in known.functions}
-    found: dict[str, list[ast.Call]] = {}
-    for node in known.calls:
-        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if name in functions:
-            found.setdefault(name, []).append(node)
-    return found

@@ -25,60 +25,36 @@ from advisor.readers.python.idioms import idioms
 from advisor.readers.python.marks import calls_levers
 from advisor.readers.python.nodes import Nodes
 from advisor.readers.python.seen import Assigned
-from advisor.readers.python.survey import Survey, survey
+from advisor.readers.python.survey import survey
 from advisor.readers.python.syntax import Parsed, Places
-from advisor.readers.python.tables.huggingface import OF_PICTURES
 from advisor.readers.python.telling import TELLING, by_argument
+from advisor.readers.python.traps import (
+    CLIENTS,
+    DECLARES,
+    OF_TRAINING,
+    TRAINS,
+    guarded_by_convolutions,
+    is_of_pictures,
+    is_trap,
+)
 from advisor.readers.python.values import (
-    Literal,
     Made,
-    Mapping,
     Sequence,
     Value,
     plain,
     symbol_of,
-    text_of,
     usual,
 )
+from advisor.readers.python.variables import environment_of
 from advisor.readers.setups import Placed, Setup
 from advisor.readers.yaml_nodes import MapNode
 from advisor.source import Source, Span
 
-_TRAINS: Final = frozenset(
-    {"backward", "Trainer", "SFTTrainer", "TrainingArguments", "Seq2SeqTrainer", "DPOTrainer",
-     "SFTConfig", "GRPOTrainer", "get_peft_model", "prepare_model_for_kbit_training", "zero_grad",
-     "gradient_checkpointing_enable",
-     "get_linear_schedule_with_warmup", "Seq2SeqTrainingArguments", "AdamW", "GradScaler",
-     "ORPOTrainer", "KTOTrainer", "CPOTrainer", "PPOTrainer", "RewardTrainer", "RLOOTrainer",
-     "DPOConfig", "ORPOConfig", "KTOConfig", "GRPOConfig", "AdamW8bit",
-     "PagedAdamW8bit", "PagedAdamW32bit", "Adam8bit", "Lion8bit", "DistributedDataParallel"}
-)  # fmt: skip
-_OF_TRAINING: Final = frozenset(
-    {"batch", "attention_kernel", "compile", "cuda_graphs", "fuse", "tensor_parallel",
-     "data_parallel", "pipeline_parallel", "no_kv_cache", "offload", "expert_parallel"}
-)  # fmt: skip
-"""Kinds that act on a training run when they stand in one."""
-_VISION: Final = frozenset(
-    {"torchvision", "timm", "ultralytics", "diffusers", "monai", "detectron2", "mmcv", "mmdet",
-     "segmentation_models_pytorch", "torch_geometric", "dgl", "cv2", "skimage", "albumentations"}
-)  # fmt: skip
-_LANGUAGE: Final = frozenset(
-    {"transformers", "vllm", "llmcompressor", "optimum", "sglang", "tensorrt_llm", "auto_gptq",
-     "gptqmodel", "awq", "mlx_lm", "ctranslate2", "exllamav2", "lmdeploy", "llama_cpp", "unsloth",
-     "trl", "ipex_llm", "onnxruntime_genai", "openvino_genai"}
-)  # fmt: skip
-_PICTURES: Final = re.compile(
-    r"(?:^|[/_.-])(?:resnet|mobilenet|yolo|efficientnet|vgg|densenet|squeezenet|unet|inception"
-    r"|convnext|segformer|swin|alexnet|mnist|cifar|detr|vit|deit|dinov2|stable-diffusion|sdxl)"
-    r"(?=[\d/_.v-]|$)",
-    re.IGNORECASE,
-)
 _MARK: Final = "rooflint"
 _NOTHING: Final = ast.Module(body=[], type_ignores=[])
 _ALL: Final = "all"
 _MAX_USERS: Final = 20
 _COUNTED: Final = "layers of a config"
-_GUARD: Final = re.compile(r"\bConv[123]?d?\b|\bBatchNorm")
 _CONFIG: Final = re.compile(r"Config(?:\.from_pretrained)?$")
 _ATTRIBUTE_ENGINES: Final = (
     ("generation_config", "transformers"), ("config", "transformers"),
@@ -101,9 +77,9 @@ class Recognised:
         last = frozenset(made.name.rpartition(".")[2] for made, _ in seen.calls)
         attributes = frozenset(one.name for one in seen.assigned)
         self._file = File(last, seen.names, self._engine(), attributes)
-        self._trains = bool(_TRAINS & last)
+        self._trains = bool(TRAINS & last)
         self._roots = {module.partition(".")[0] for module in seen.imports}
-        self._convolutions = _guarded_by_convolutions(self._known)
+        self._convolutions = guarded_by_convolutions(self._known)
         self._own = {node.name for node in (*self._known.functions, *self._known.classes)}
         self._done: set[int] = set()
         self._tree, self._shell = parsed.tree, parsed.shell
@@ -115,7 +91,7 @@ class Recognised:
 
     def setups(self) -> list[Setup]:
         """One setup for each call, attribute and command that sets something."""
-        if self._roots & _VISION and not self._roots & _LANGUAGE:
+        if is_of_pictures(self._roots):
             return []
         found: list[Setup] = []
         by_call: dict[int, list[Setup]] = {}
@@ -155,7 +131,7 @@ class Recognised:
             made = Made(made.node, name, made.args[1:], made.keywords, None, made.used_by)
         rule = self._rule(made)
         telling = rule is not None or not made.keywords.keys().isdisjoint(TELLING)
-        if telling and self._is_trap(made):
+        if telling and is_trap(made, self._convolutions):
             return []
         found: list[Setup] = []
         if made.name.endswith("Modifier"):
@@ -165,8 +141,8 @@ class Recognised:
         for engine, commands in commands_of(made, hangs_on, self._source, self._places, self._done):
             found.append(self._of_command(engine, commands))
         if rule is None:
-            found += self._of_group(self._environment(made, hangs_on))
-            if made.name.partition(".")[0] not in _OWNERS and not self._is_own(made):
+            found += self._of_group(environment_of(made, hangs_on, self._file.engine))
+            if made.name.partition(".")[0] not in CLIENTS and not self._is_own(made):
                 found += self._of_group(by_argument(made, hangs_on))
         found += self._of_group(_masked_heads(made, hangs_on))
         return found
@@ -174,19 +150,7 @@ class Recognised:
     def _is_own(self, made: Made) -> bool:
         """Whether a function or class of the file itself is called, which is read where it acts."""
         last = made.name.rpartition(".")[2]
-        return made.name.startswith("?.") or last in self._own or last in _DECLARES
-
-    def _is_trap(self, made: Made) -> bool:
-        """Convolutions, and what stands in a branch for them."""
-        line = getattr(made.node, "lineno", 0)
-        if any(start <= line <= end for start, end in self._convolutions):
-            return True
-        if _is_about_pictures(made):
-            return True
-        first = made.args[0].node if made.args else None
-        if not made.name.startswith(("torch.nn.utils.prune", "torch.prune")) or first is None:
-            return False
-        return re.search(r"\bconv|features|\bdownsample", ast.unparse(first)) is not None
+        return made.name.startswith("?.") or last in self._own or last in DECLARES
 
     def _rule(self, made: Made) -> Rule | None:
         rows = tables.calls()
@@ -205,7 +169,7 @@ class Recognised:
             rows.get(f"{root}:{'.'.join(parts[-2:])}")
             or rows.get(f"{root}:{parts[-1]}")
             or rows.get(f"*:{'.'.join(parts[-2:])}")
-            or (rows.get(f"*:{parts[-1]}") if root not in _OWNERS else None)
+            or (rows.get(f"*:{parts[-1]}") if root not in CLIENTS else None)
         )
 
     def _of_owner(self, made: Made) -> Rule | None:
@@ -229,35 +193,6 @@ class Recognised:
             # A method of an object that the file takes as given: `model.generate(...)`.
             known = rows.get(f".{parts[-1]}")
         return known
-
-    def _environment(self, made: Made, hangs_on: str) -> Iterator[Found]:
-        """Variables of a process that is started: `env={"QUANTIZE": ...}`, `environ.update`."""
-        values = [*made.args, *(value for _, value in made.keywords.values())]
-        around = engine_named_in(" ".join(text for one in values if (text := text_of(one))))
-        for name in ("env", "environment", "env_vars"):
-            if name in made.keywords:
-                yield from self._variables(made.keywords[name][1], hangs_on, around)
-        if made.name in {"os.environ.update", "os.environ.setdefault", "os.putenv"}:
-            if made.name.endswith("update"):
-                for value in made.args:
-                    yield from self._variables(value, hangs_on, None)
-            elif len(made.args) > 1 and (key := text_of(made.args[0])):
-                yield from variable(self._file.engine, key, made.node, made.args[1], hangs_on)
-
-    def _variables(self, value: Value, hangs_on: str, around: str | None) -> Iterator[Found]:
-        inner = usual(value)
-        engine = around or self._file.engine
-        for item in inner.items if isinstance(inner, Sequence) else ():
-            yield from self._named_variable(usual(item), hangs_on, engine)
-        for key, (place, item) in inner.entries.items() if isinstance(inner, Mapping) else ():
-            yield from variable(engine, key, place, item, hangs_on)
-
-    @staticmethod
-    def _named_variable(item: Value, hangs_on: str, engine: str | None) -> Iterator[Found]:
-        """`V1EnvVar(name="QUANTIZE", value="awq")`, or the same as a dict."""
-        pairs = item.keywords if isinstance(item, Made) else getattr(item, "entries", {})
-        if "name" in pairs and "value" in pairs and (key := text_of(pairs["name"][1])):
-            yield from variable(engine, key, item.node, pairs["value"][1], hangs_on)
 
     def _modifier(self, made: Made, hangs_on: str) -> list[Setup]:
         """A modifier of llm-compressor or SparseML as an object, read as an entry of a recipe."""
@@ -343,7 +278,7 @@ class Recognised:
         setup = Setup()
         for one in found:
             effect = one.effect
-            if isinstance(effect, Setting) and self._trains and effect.kind in _OF_TRAINING:
+            if isinstance(effect, Setting) and self._trains and effect.kind in OF_TRAINING:
                 continue
             if isinstance(effect, Setting) and effect.fields.get("size") == _ALL:
                 # As many devices as there are: two is the fewest that a split is over.
@@ -375,48 +310,6 @@ class Recognised:
                 span = one.span if sure else one.value or one.span
                 setup.placed.append(Placed(effect, span, None, sure, one.condition))
         return setup
-
-
-_DECLARES: Final = frozenset(
-    {"add_argument", "field", "Field", "dict", "Namespace", "SimpleNamespace", "update", "replace",
-     "set_defaults", "setdefault", "option", "Option", "info", "print", "format"}
-)  # fmt: skip
-"""Calls whose arguments only declare or pass on."""
-_OWNERS: Final = frozenset(
-    {
-        "crewai",
-        "openai",
-        "anthropic",
-        "litellm",
-        "langchain_openai",
-        "mistralai",
-        "groq",
-        "together",
-        "cohere",
-    }
-)
-
-
-def _is_about_pictures(made: Made, depth: int = 2) -> bool:
-    """Whether a call names a model of pictures, or takes one that is loaded by name.
-
-    A config object is about what all that take it are about.
-    """
-    if any(word in made.name for word in OF_PICTURES):
-        return True
-    if depth and made.used_by and all(_is_about_pictures(user, 0) for user in made.used_by):
-        return True
-    for value in (made.receiver, *made.args[:3]):
-        inner = usual(value) if value is not None else None
-        if isinstance(inner, Literal) and isinstance(inner.data, str):
-            if len(inner.data) < _LONG_NAME and _PICTURES.search(inner.data):
-                return True
-        elif isinstance(inner, Made) and depth and _is_about_pictures(inner, depth - 1):
-            return True
-    return False
-
-
-_LONG_NAME: Final = 200
 
 
 def _users(made: Made, by_call: Mapping_[int, list[Setup]], depth: int = 3) -> Iterator[Setup]:
@@ -471,15 +364,3 @@ def _first_line(span: Span, source: Source) -> Span:
     line = source.position(span.start).line
     stop = source.offset(line, 1) + len(source.line(line))
     return Span(span.start, max(span.start, min(span.end, stop)))
-
-
-def _guarded_by_convolutions(known: Survey) -> list[tuple[int, int]]:
-    """Lines of branches that only convolutions reach."""
-    found: list[tuple[int, int]] = []
-    for node in known.branches:
-        names = {item.attr for item in ast.walk(node.test) if isinstance(item, ast.Attribute)}
-        names |= {item.id for item in ast.walk(node.test) if isinstance(item, ast.Name)}
-        if "isinstance" in names and any(map(_GUARD.search, names)) and "Linear" not in names:
-            last = node.body[-1]
-            found.append((node.body[0].lineno, last.end_lineno or last.lineno))
-    return found

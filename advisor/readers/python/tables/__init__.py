@@ -17,6 +17,7 @@ MODULES: Final = (
     "torch",
     "torchao",
     "huggingface",
+    "quantizers",
     "compressors",
     "toolkits",
     "engines",

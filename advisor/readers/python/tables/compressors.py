@@ -7,14 +7,14 @@ from types import MappingProxyType
 from typing import Final
 
 from advisor.readers.options import Setting
-from advisor.readers.options.formats import integer_format
+from advisor.readers.options.formats import AUTO, MIXED, integer_format
 from advisor.readers.options.values import mapping_of, whole_of
 from advisor.readers.python.calls import (
-    AUTO,
-    MIXED,
     Call,
     Found,
     Rows,
+)
+from advisor.readers.python.rules import (
     by_bits,
     pruned,
     quantized,

@@ -14,10 +14,12 @@ from advisor.readers.python.calls import (
     Call,
     Found,
     Rows,
+    model_fact,
+)
+from advisor.readers.python.rules import (
     by_bits,
     by_word,
     format_named,
-    model_fact,
     quantized,
     sets,
 )

@@ -15,10 +15,12 @@ from advisor.readers.python.calls import (
     Rows,
     Rule,
     environment,
-    every,
     model_fact,
     options,
     read,
+)
+from advisor.readers.python.rules import (
+    every,
     sets,
     sets_if,
 )

@@ -12,23 +12,25 @@ from types import MappingProxyType
 from typing import Final
 
 from advisor.readers.options import Fact, Setting
+from advisor.readers.options.formats import AUTO
 from advisor.readers.options.values import mapping_of, whole_of
 from advisor.readers.python.calls import (
-    AUTO,
     Call,
     Found,
     Rows,
     Rule,
-    by_bits,
-    by_word,
     environment,
-    every,
-    format_named,
     model_fact,
     options,
+    read,
+)
+from advisor.readers.python.rules import (
+    by_bits,
+    by_word,
+    every,
+    format_named,
     pruned,
     quantized,
-    read,
     sets,
     sets_if,
 )

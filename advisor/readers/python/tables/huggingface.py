@@ -9,52 +9,30 @@ from collections.abc import Mapping as Mapping_
 from types import MappingProxyType
 from typing import Final
 
-from advisor.readers.options import OPEN, Fact, Setting, named_precision
+from advisor.readers.options import Fact, Setting, named_precision
+from advisor.readers.options.formats import AUTO
 from advisor.readers.options.values import switch_of, whole_of
 from advisor.readers.python.calls import (
     ABSENT,
-    AUTO,
-    MIXED,
     Call,
     Found,
     Rows,
     Rule,
-    by_bits,
-    by_word,
-    every,
-    format_named,
     inside,
     model_fact,
     options,
-    pruned,
-    quantized,
     read,
+)
+from advisor.readers.python.rules import (
+    by_bits,
+    by_word,
+    every,
+    pruned,
     sets,
-    sets_if,
 )
 from advisor.readers.python.values import Made, Mapping, plain, symbol_of, usual
 
 _ATTENDING: Final = ("Model", "For", "Pipeline", "LLM")
-
-
-def _bits_and_bytes(call: Call) -> Iterator[Found]:
-    for name, form in (("load_in_4bit", "nf4"), ("load_in_8bit", "int8-bnb")):
-        given = call.plain(name)
-        if given is not ABSENT and switch_of(given) is not False:
-            double = call.plain("bnb_4bit_use_double_quant") is True
-            fields = {"weights": "nf4-dq" if double and form == "nf4" else form}
-            condition = "the switch, which is left open" if given is OPEN else ""
-            yield call.found(Setting("quantize", fields), name, condition=condition)
-            return
-
-
-def _unsloth(call: Call) -> Iterator[Found]:
-    """`FastLanguageModel.from_pretrained` loads in 4 bits where nothing else is said."""
-    others = ("load_in_8bit", "load_in_16bit", "full_finetuning", "load_in_fp8", "dtype")
-    if call.plain("load_in_4bit") is ABSENT and not call.has(*others):
-        yield call.found(Setting("quantize", {"weights": "nf4"}))
-        return
-    yield from _bits_and_bytes(call)
 
 
 def _load(call: Call) -> Iterator[Found]:
@@ -157,13 +135,6 @@ def _sinks(call: Call) -> Iterator[Found]:
     yield call.found(Setting("prune", fields))
 
 
-def _bits_and_bytes_mode(call: Call) -> Iterator[Found]:
-    """Lightning's plugin: "nf4", "nf4-dq", "fp4", "int8", "int8-training"."""
-    mode = str(call.plain("mode", position=0))
-    form = "int8-bnb" if mode.startswith("int8") else "nf4-dq" if mode.endswith("dq") else "nf4"
-    yield call.found(Setting("quantize", {"weights": form}), "mode")
-
-
 def _layer_by_layer(call: Call) -> Iterator[Found]:
     """AirLLM: each layer is read from disk when its turn comes."""
     yield call.found(Setting("offload", {"weights": "unknown", "to": "nvme"}))
@@ -198,83 +169,6 @@ def _ov_config(call: Call, name: str) -> Iterator[Found]:
     for key, (place, value) in inner.entries.items():
         if key.upper().endswith("KV_CACHE_PRECISION"):
             yield from read("openvino", "kv_cache_precision", place, value, call.hangs_on)
-
-
-def _awq_config(call: Call) -> Iterator[Found]:
-    yield from by_bits(4, group=128, symmetric=False)(call)
-    if call.plain("do_fuse") is True or call.plain("fuse_layers") is True:
-        yield call.found(Setting("fuse", {"mode": "layers"}), "do_fuse", "fuse_layers")
-
-
-def _awq_load(call: Call) -> Iterator[Found]:
-    yield from by_bits(4, group=128, symmetric=False)(call)
-    yield from model_fact("quant_path", "model_path")(call)
-    if call.plain("fuse_layers") is not False:
-        yield call.found(Setting("fuse", {"mode": "layers"}), "fuse_layers")
-    batch = call.plain("batch_size", "max_batch_size")
-    if batch == 1:
-        yield call.found(Fact("batch_limit", 1))
-
-
-def _fused(call: Call) -> Iterator[Found]:
-    if call.plain("fuse_layers") is True:
-        yield call.found(Setting("fuse", {"mode": "layers"}), "fuse_layers")
-
-
-def _quant_config_argument(call: Call) -> Iterator[Found]:
-    """`model.quantize(tokenizer, quant_config={"w_bit": 4, "q_group_size": 128})`."""
-    word = call.plain("mode", position=0)
-    if isinstance(word, str) and word in {"int8", "int4", "float8", "gptq"}:  # Keras
-        form = {"float8": "fp8", "gptq": "int4"}.get(word, word)
-        yield call.found(Setting("quantize", {"weights": form}), "mode")
-        return
-    inner = usual(call.value("quant_config", "quantize_config", position=1) or call.made)
-    if isinstance(inner, Mapping) and inner.entries:
-        made = type(call.made)(inner.node, "", [], dict(inner.entries))
-        yield from by_bits(4, group=128, symmetric=False)(Call(made, call.hangs_on, call.file))
-
-
-def _hqq(call: Call) -> Iterator[Found]:
-    """HqqConfig: one width, or `dynamic_config` with widths by layer."""
-    table = call.plain("dynamic_config")
-    entries = table.values() if isinstance(table, dict) else ()
-    stated = [one.get("nbits") for one in entries if isinstance(one, dict)]
-    listed = [bits for one in stated if (bits := whole_of(one))]
-    widths = set(listed)
-    if len(widths) > 1:
-        fields = {"weights": MIXED, "mean_bits": sum(listed) / len(listed)}
-        yield call.found(Setting("quantize", fields), "dynamic_config")
-        return
-    if widths:
-        bits = widths.pop()
-        form = f"int{bits}" if 1 <= bits <= 8 else AUTO
-        yield call.found(Setting("quantize", {"weights": form}), "dynamic_config")
-        return
-    yield from by_bits(4, group=64, symmetric=False)(call)
-
-
-def _mxfp4(call: Call) -> Iterator[Found]:
-    """Mxfp4Config: packed, unless it is expanded when it is loaded."""
-    if call.plain("dequantize") is not True:
-        yield call.found(Setting("quantize", {"weights": "mxfp4"}))
-
-
-def _torchao_config(call: Call) -> Iterator[Found]:
-    """TorchAoConfig("int4_weight_only", group_size=128), or a config object with its own row."""
-    given = call.plain("quant_type", position=0)
-    if isinstance(given, str):
-        form = format_named(given) or ("fp8" if "float8" in given else AUTO)
-        if given.startswith("int8_dynamic_activation_int4"):
-            form = "int4"
-        elif given.startswith("int8_"):
-            form = "int8"
-        elif given == "autoquant":
-            form = AUTO
-        yield call.found(Setting("quantize", {"weights": form}))
-
-
-def _quanto(call: Call) -> Iterator[Found]:
-    yield from by_word("weights", default="int8")(call)
 
 
 def _device_map(call: Call) -> Iterator[Found]:
@@ -393,14 +287,6 @@ def _neuron(call: Call) -> Iterator[Found]:
     yield from _batch(call)
 
 
-def _neuron_width(call: Call) -> Iterator[Found]:
-    """transformers-neuronx: QuantizationConfig(quant_dtype="s8")."""
-    word = call.plain("quant_dtype", position=0)
-    form = {"s8": "int8", "f8e4m3fn": "fp8"}.get(word) if isinstance(word, str) else None
-    if form:
-        yield call.found(Setting("quantize", {"weights": form}), "quant_dtype")
-
-
 def _attention_set(call: Call) -> Iterator[Found]:
     """`model.set_attn_implementation("flash_attention_2")`."""
     value = call.value("attn_implementation", position=0)
@@ -425,46 +311,20 @@ _SHAPES: Final[Mapping_[str, Mapping_[str, int]]] = MappingProxyType(
 
 CALLS: Final[Rows] = MappingProxyType(
     {
-        "transformers:BitsAndBytesConfig": _bits_and_bytes,
-        "accelerate:BnbQuantizationConfig": _bits_and_bytes,
-        "transformers:GPTQConfig": by_bits(4, group=128, symmetric=False, position=0),
-        "transformers:AwqConfig": _awq_config,
-        "transformers:AWQConfig": _awq_config,
-        "transformers:HqqConfig": _hqq,
-        "transformers:QuantoConfig": _quanto,
-        "transformers:EetqConfig": quantized("int8"),
-        "transformers:FbgemmFp8Config": quantized("fp8-channel"),
-        "transformers:FineGrainedFP8Config": quantized("fp8-block128"),
-        "transformers:CompressedTensorsConfig": quantized(AUTO),
-        "transformers:AqlmConfig": by_bits(2, names=("nbits_per_codebook_group",)),
-        "transformers:VptqConfig": quantized(AUTO),
-        "transformers:HiggsConfig": by_bits(4),
-        "transformers:SpQRConfig": by_bits(3),
-        "transformers:BitNetQuantConfig": quantized("ternary"),
-        "transformers:BitNetConfig": quantized("ternary"),
-        "transformers:Mxfp4Config": _mxfp4,
-        "transformers:FPQuantConfig": quantized("mxfp4"),
-        "transformers:AutoRoundConfig": by_bits(4),
-        "transformers:QuarkConfig": quantized(AUTO),
-        "transformers:TorchAoConfig": _torchao_config,
         "transformers:from_pretrained": _load,
         "optimum:from_pretrained": _load,
         "ipex_llm:from_pretrained": _load,
         "bigdl:from_pretrained": _load,
         "intel_extension_for_transformers:from_pretrained": _load,
-        "unsloth:from_pretrained": every(_unsloth, model_fact("model_name")),
-        "transformers:SinqConfig": by_bits(4, group=64),
         ".half": _half,
         ".bfloat16": _half,
         ".to": _to,
         "*:LlamaForCausalLM_KIVI.from_pretrained": _kivi,
         "*:MistralForCausalLM_KIVI.from_pretrained": _kivi,
         "transformers:prune_linear_layer": pruned("heads", storage="removed"),
-        "lightning:BitsandbytesPrecision": _bits_and_bytes_mode,
         "intel_extension_for_pytorch:get_weight_only_quant_qconfig_mapping": by_word(
             "weight_dtype", default="int8"
         ),
-        "optimum:GPTQQuantizer": by_bits(4, group=128, symmetric=False, position=0),
         "airllm:from_pretrained": _layer_by_layer,
         "transformers:HfDeepSpeedConfig": _zero_inference,
         "deepspeed:initialize": _zero_inference,
@@ -514,8 +374,6 @@ CALLS: Final[Rows] = MappingProxyType(
                 "MixtralForSampling",
             )
         },
-        "transformers_neuronx:QuantizationConfig": _neuron_width,
-        "peft:LoftQConfig": by_bits(4, names=("loftq_bits",), packed=False),
         "kernels:kernelize": sets("fuse", mode="kernels"),
         "habana_frameworks:wrap_in_hpu_graph": sets("cuda_graphs"),
         ".load_tp": sets("tensor_parallel", size="all"),
@@ -523,53 +381,15 @@ CALLS: Final[Rows] = MappingProxyType(
         "transformers:MistralConfig": _fewer_kv_heads("mistral"),
         "transformers:Qwen2Config": _fewer_kv_heads("qwen2"),
         "transformers:Qwen3Config": _fewer_kv_heads("qwen3"),
-        # accelerate
         "accelerate:cpu_offload": sets("offload", weights="unknown"),
         "accelerate:cpu_offload_with_hook": sets("offload", weights="unknown"),
         "accelerate:disk_offload": sets("offload", weights="unknown", to="nvme"),
         "accelerate:load_checkpoint_and_dispatch": _device_map,
         "accelerate:dispatch_model": _device_map,
-        # bitsandbytes
-        "bitsandbytes:Linear8bitLt": quantized("int8-bnb"),
-        "bitsandbytes:Linear4bit": quantized("nf4"),
-        "bitsandbytes:LinearNF4": quantized("nf4"),
-        "bitsandbytes:LinearFP4": quantized("nf4"),
-        "bitsandbytes:Params4bit": quantized("nf4"),
-        "bitsandbytes:Int8Params": quantized("int8-bnb"),
-        "bitsandbytes:quantize_4bit": quantized("nf4"),
-        "bitsandbytes:quantize_nf4": quantized("nf4"),
-        "bitsandbytes:quantize_fp4": quantized("nf4"),
-        # AutoAWQ, AutoGPTQ, GPTQModel, HQQ, AutoRound, quanto, EETQ, AQLM
-        "awq:AutoAWQForCausalLM.from_quantized": _awq_load,
-        "awq:AutoAWQForCausalLM.from_pretrained": model_fact("model_path"),
-        ".quantize": _quant_config_argument,
-        "auto_gptq:BaseQuantizeConfig": by_bits(4, group=128, symmetric=False),
-        "auto_gptq:from_quantized": every(
-            by_bits(4, group=128, symmetric=False), _fused, model_fact("model_name_or_path")
-        ),
-        "gptqmodel:QuantizeConfig": by_bits(4, group=128, symmetric=False, position=0),
-        "gptqmodel:GPTQModel.load": model_fact("model_id_or_path"),
-        "hqq:BaseQuantizeConfig": by_bits(4, group=64, symmetric=False),
-        "hqq:AutoHQQHFModel.from_quantized": by_bits(4, group=64, symmetric=False),
-        "auto_round:AutoRound": by_bits(4, words=("scheme", "data_type")),
-        "auto_round:AutoRoundConfig": by_bits(4, words=("scheme", "data_type")),
-        "auto_round:AutoScheme": quantized(MIXED),
-        "optimum:quantize": _quanto,
-        "quanto:quantize": _quanto,
-        "optimum:QuantizedModelForCausalLM.quantize": _quanto,
-        "eetq:eet_quantize": quantized("int8"),
-        "eetq:EETQCausalLM": quantized("int8"),
-        "intel_extension_for_transformers:WeightOnlyQuantConfig": by_bits(
-            4, words=("weight_dtype",)
-        ),
-        "intel_extension_for_transformers:RtnConfig": by_bits(4, words=("weight_dtype",)),
-        "ipex_llm:optimize_model": by_word("low_bit", default="int4"),
-        "bigdl:optimize_model": by_word("low_bit", default="int4"),
-        # fused kernels
         "liger_kernel:apply_liger_kernel_to_llama": sets("fuse", mode="Liger"),
         "liger_kernel:AutoLigerKernelForCausalLM.from_pretrained": sets("fuse", mode="Liger"),
     }
 )
 """Rows."""
 
-__all__ = ["CALLS", "OF_PICTURES", "sets_if"]
+__all__ = ["CALLS", "OF_PICTURES"]

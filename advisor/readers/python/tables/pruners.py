@@ -11,7 +11,17 @@ from typing import Final
 from advisor.readers.options import Fact, Setting
 from advisor.readers.options.formats import integer_format
 from advisor.readers.options.values import whole_of
-from advisor.readers.python.calls import ABSENT, Call, Found, Rows, Rule, pruned, sets
+from advisor.readers.python.calls import (
+    ABSENT,
+    Call,
+    Found,
+    Rows,
+    Rule,
+)
+from advisor.readers.python.rules import (
+    pruned,
+    sets,
+)
 from advisor.readers.python.values import Made, Value, text_of, usual
 
 _REMOVED: Final = pruned("channels", "pruning_ratio", "ch_sparsity", storage="removed")

@@ -14,16 +14,18 @@ from advisor.readers.python.calls import (
     Call,
     Found,
     Rows,
+    model_fact,
+    numbers_of,
+    options,
+    read,
+)
+from advisor.readers.python.rules import (
     by_bits,
     by_word,
     every,
     format_named,
-    model_fact,
-    numbers_of,
-    options,
     pruned,
     quantized,
-    read,
     sets,
 )
 from advisor.readers.python.values import Made, Mapping, Sequence, Value, plain, usual

@@ -15,8 +15,10 @@ from advisor.readers.python.calls import (
     Found,
     Rows,
     Rule,
-    every,
     numbers_of,
+)
+from advisor.readers.python.rules import (
+    every,
     pruned,
     sets,
     sets_if,

@@ -7,15 +7,16 @@ from types import MappingProxyType
 from typing import Final
 
 from advisor.readers.options import OPEN, Setting
-from advisor.readers.options.formats import integer_format
+from advisor.readers.options.formats import AUTO, integer_format
 from advisor.readers.options.values import whole_of
 from advisor.readers.python.calls import (
     ABSENT,
-    AUTO,
     Call,
     Found,
     Rows,
     Rule,
+)
+from advisor.readers.python.rules import (
     by_bits,
     by_word,
     every,
