@@ -249,7 +249,8 @@ def lever_key(kind: str, fields: Mapping[str, object]) -> tuple[str, str]:
         return (kind, next(iter(name for name in _TARGETS if name in fields), ""))
     if kind == "offload":
         return (kind, "weights" if "weights" in fields else "kv_cache")
-    return (kind, str(fields.get("pattern", "")) if kind == "prune" else "")
+    named = {"prune": "pattern", "compile": "phase"}.get(kind, "")
+    return (kind, str(fields.get(named, "")) if named else "")
 
 
 _TARGETS: Final = ("weights", "lm_head", "kv_cache", "activations")

@@ -43,7 +43,7 @@ BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
             rb"quantization_config|load_in_|attn_implementation|tp_plan|offload_folder|max_memory"
             rb"|device_map|use_flash_attention|(?i:gptq|awq|aqlm|spqr|quip|int[48]|\d-?bits?\b|fp8)"
             rb"|MedusaModel|EaModel|num_cores\s*=|tp_degree\s*=|[Bb]it[Nn]et|num_hidden_layers"
-            rb"|AutoDistributed|AutoLigerKernel|Medusa|Eagle|use_fp8"
+            rb"|AutoDistributed|AutoLigerKernel|gguf_file|(?i:\.gguf\b)|attention_sink|Medusa|Eagle|use_fp8"
         ),
         "generate": re.compile(
             rb"assistant_model\s*=|prompt_lookup\w*\s*=|cache_implementation\s*=\s*[\"']"

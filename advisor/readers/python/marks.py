@@ -25,6 +25,7 @@ from advisor.readers.python.hints import (
 )
 
 _IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)")
+_LISTED: Final = re.compile(rb"\n[ \t]*import[ \t]+([\w., \t]+)")
 _PARTIAL: Final = re.compile(rb"partial\(\s*(?:\w+\.)*(\w+)")
 _ALIASES: Final = re.compile(rb"^[ \t]*from [^\n]*\b(\w+) as \w", re.MULTILINE)
 _TENSORS: Final = frozenset(
@@ -88,7 +89,14 @@ def _roots(data: bytes) -> set[bytes]:
     """The libraries that a script imports."""
     if b"\r" in data or b"\f" in data:
         data = data.replace(b"\r", b"\n").replace(b"\f", b"\n")
-    return set(_IMPORTS.findall(b"\n" + data))
+    data = b"\n" + data
+    roots = set(_IMPORTS.findall(data))
+    for listed in _LISTED.findall(data):
+        if b"," in listed:  # import torch, deepspeed
+            roots |= {
+                part.split()[0].partition(b".")[0] for part in listed.split(b",") if part.split()
+            }
+    return roots
 
 
 def _says(data: bytes, words: set[bytes]) -> bool:

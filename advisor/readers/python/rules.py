@@ -21,8 +21,6 @@ _BITS: Final = (
     "bit_width",
     "nbits_weight",
 )
-
-
 _GROUPS: Final = ("group_size", "q_group_size", "block_size", "groupsize", "w_group_size")
 
 

@@ -19,46 +19,32 @@ TRAINS: Final = frozenset(
      "DPOConfig", "ORPOConfig", "KTOConfig", "GRPOConfig", "AdamW8bit",
      "PagedAdamW8bit", "PagedAdamW32bit", "Adam8bit", "Lion8bit", "DistributedDataParallel"}
 )  # fmt: skip
-
-
 OF_TRAINING: Final = frozenset(
     {"batch", "attention_kernel", "compile", "cuda_graphs", "fuse", "tensor_parallel",
      "data_parallel", "pipeline_parallel", "no_kv_cache", "offload", "expert_parallel"}
 )  # fmt: skip
 """Kinds that act on a training run when they stand in one."""
-
-
 _VISION: Final = frozenset(
     {"torchvision", "timm", "ultralytics", "diffusers", "monai", "detectron2", "mmcv", "mmdet",
      "segmentation_models_pytorch", "torch_geometric", "dgl", "cv2", "skimage", "albumentations"}
 )  # fmt: skip
-
-
 _LANGUAGE: Final = frozenset(
     {"transformers", "vllm", "llmcompressor", "optimum", "sglang", "tensorrt_llm", "auto_gptq",
      "gptqmodel", "awq", "mlx_lm", "ctranslate2", "exllamav2", "lmdeploy", "llama_cpp", "unsloth",
      "trl", "ipex_llm", "onnxruntime_genai", "openvino_genai"}
 )  # fmt: skip
-
-
 _PICTURES: Final = re.compile(
     r"(?:^|[/_.-])(?:resnet|mobilenet|yolo|efficientnet|vgg|densenet|squeezenet|unet|inception"
     r"|convnext|segformer|swin|alexnet|mnist|cifar|detr|vit|deit|dinov2|stable-diffusion|sdxl)"
     r"(?=[\d/_.v-]|$)",
     re.IGNORECASE,
 )
-
-
 _GUARD: Final = re.compile(r"\bConv[123]?d?\b|\bBatchNorm")
-
-
 DECLARES: Final = frozenset(
     {"add_argument", "field", "Field", "dict", "Namespace", "SimpleNamespace", "update", "replace",
      "set_defaults", "setdefault", "option", "Option", "info", "print", "format"}
 )  # fmt: skip
 """Calls whose arguments only declare or pass on."""
-
-
 CLIENTS: Final = frozenset(
     {
         "crewai",

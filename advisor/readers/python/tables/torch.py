@@ -122,6 +122,12 @@ def _graph(call: Call) -> Iterator[Found]:
     yield call.found(Setting("cuda_graphs"))
 
 
+def _called_by_hand(call: Call) -> Iterator[Found]:
+    """SDPA called where a model is loaded; a model's own code calls it without being a choice."""
+    if "from_pretrained" in call.file.names:
+        yield call.found(Setting("attention_kernel", {"name": "SDPA"}))
+
+
 def _attention_switch(call: Call) -> Iterator[Found]:
     if call.plain("enabled", position=0) is not False:
         yield call.found(Setting("attention_kernel", {"name": "SDPA"}))
@@ -217,7 +223,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "torch:enable_flash_sdp": _attention_switch,
         "torch:sdpa_kernel": _attention_switch,
         "torch:sdp_kernel": _attention_switch,
-        "torch:scaled_dot_product_attention": sets("attention_kernel", name="SDPA"),
+        "torch:scaled_dot_product_attention": _called_by_hand,
         "torch:flex_attention": sets("attention_kernel", name="flex attention"),
         "torch:DataParallel": sets("data_parallel", size="unknown"),
         "torch:pipelining.pipeline": sets("pipeline_parallel", size="unknown"),
