@@ -77,6 +77,7 @@ MARKS: Final = MappingProxyType(
             "their )gates, gates closed"
         ),
         "FASTER": (
+            "types (faster|quicker), "
             "cheaper token(|s), token cheaper, tokens cheaper, ready sooner, faster, quicker, "
             "snappier, speedier, swifter, sooner, speed(|s|ing) up, sped up, speedup(|s), "
             "speed up(|s), accelerat(e|es|ed|ing|ion), quicken(|s|ed|ing), more quickly, "
