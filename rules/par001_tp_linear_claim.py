@@ -296,6 +296,12 @@ def _leaves_out_exchange(said: Said) -> bool:
     if not said.has(_EXCHANGE) or "TP" not in statement.nearby or said.has(_LATENCY):
         return False
     named = re.search(_EXCHANGE, statement.text, re.IGNORECASE)
+    if re.search(
+        r"\b(?:compared|relative|next) (?:to|with)\b|pcie|all-?gather",
+        statement.text,
+        re.IGNORECASE,
+    ):
+        return False
     told = named is not None and not _BESIDE.search(statement.text, 0, named.start())
     pointing = re.search(r"\b(?:it|this|they|these|which|them|that)\b", statement.text) is not None
     if statement.kind in {Kind.FREE, Kind.KV_IGNORED}:

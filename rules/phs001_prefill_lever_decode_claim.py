@@ -195,6 +195,7 @@ def _judge(said: Said) -> Wrong | None:
             _LABELLED.match(statement.sentence_text) is not None
         )
         first = re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is not None
+        first |= re.search(_OF_EACH_WORD, statement.sentence_text, re.IGNORECASE) is None
         wrong = not first and statement.reach <= 2 and about_tokens
     elif _rests_on_prompt(said):
         wrong = True
@@ -234,6 +235,13 @@ def _apart_for_one(said: Said) -> bool:
     return re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is None
 
 
+_OF_EACH_WORD = (
+    r"\b(?:tokens?|tpot|itl|tbt|typ(?:es?|ing)|stream\w*|decod(?:es?|ing) (?!worker|node|engine"
+    r"|instance"
+    r"|server|pod|step is)|decode[- ](?:speed|rate|latency)|t/s|tps|words?|writ(?:es|ing|ten)"
+    r"|generat(?:es|ing|ion) (?!time|delay|latency)|generation (?:speed|rate)|speed)\b"
+)
+"""What is told of tokens, and not of a whole response with its prompt."""
 _OF_STUDENT = 5.0
 """A smaller model reads so many times fewer bytes, and does help the tokens as well."""
 _LABELLED = re.compile(

@@ -35,7 +35,7 @@ _CARRIES: Final = Form(
     r"|\bstill (?:gives?|brings?|yields?|sees?|gets?|have|has|buys?) (?:us |you |me )?(?:the|that"
     r"|those"
     r"|about|a|our|its) (?:full |same )?\d"
-    rf"|\b(?:that|the (?:very )?same|this|equal|identical) (?:high |full |good )?{_FIGURE}"
+    rf"|\b(?:that|the (?:very )?same|this|equal|identical) (?:high |full |good )?{_FIGURE}\b"
     r"|\b(?:by|at|in|with) (?:the same|equal|that|this|identical) (?:factor|ratio|proportion|amount"
     r"|percentage|margin|measure|rate|pace|speed|efficiency)\b"
     r"|\b(?:down|up|faster|quicker|shorter|shrinks?|falls?|drops?|improves?|rises?|grows?|scales?)"
@@ -122,13 +122,23 @@ _BESIDE: Final = Form(
     r"\b(?:unlike|not|than|versus|vs\.?|beside|against|instead of|different"
     r" from)\W+(?:\w+\W+){0,2}$"
 )
+_OF_RATE: Final = Form(
+    r"bandwidth|bound|limited|constrained|bottleneck|matter of|traffic|\bhbm|reads|reading|fetch"
+    r"|[gt]b/s"
+)
+"""Memory that is waited for, and not memory that is full."""
 _OF_PHASE: Final = frozenset({"PREFILL", "DECODE", "SINGLE", "TRAINING"})
 
 
 def memory_of_prompt(whole: str, clause: Clause) -> Effect | None:
     """Where a clause says that the prompt waits for memory."""
     for named in limits_in(whole, clause.start, clause.end):
-        if named.limit is not Limit.MEMORY or _BESIDE.search(whole, clause.start, named.start):
+        words = whole[named.start : named.end]
+        if (
+            named.limit is not Limit.MEMORY
+            or _OF_RATE.search(words) is None
+            or _BESIDE.search(whole, clause.start, named.start)
+        ):
             continue
         before = [tag for tag in clause.tags if tag.name in _OF_PHASE and tag.start <= named.start]
         after = [tag for tag in clause.tags if tag.name in _OF_PHASE and tag.start > named.start]

@@ -176,11 +176,12 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         ],
     ),
     "PHS001 prefix": (
-        {"cause": "PREFIX", "clause": {"DECODE"}},
+        {"cause": "PREFIX", "clause": {"DECODE"}, "words": "each token is faster"},
         [
             (HEDGED, MEDIUM), (DENIED, None), (UNKNOWN, None), ({"clause": {"RATE"}}, HIGH),
             ({"clause": {"DECODE", "PREFILL"}}, HIGH), ({"clause": set()}, None),
             ({"reach": 2}, HIGH), ({"reach": 3}, None), ({"words": "the first token"}, None),
+            ({"words": "a response is faster"}, None),
         ],
     ),
     "PHS001 alike": (
