@@ -165,7 +165,10 @@ def resolve(
     here = proposal.source.path
     is_found = proposal.kind == "configuration"
     other = _stand_in(stated_model.value) if is_found else None
-    found = look_up(stated_model, lambda value: _find_model(value, here), "model", other)
+    is_named = here == "" and stated_model.origin == "given"
+    found = look_up(
+        stated_model, lambda value: _find_model(value, here, anywhere=is_named), "model", other
+    )
     run = _run_of(resolver)
     is_measured = resolver.facts.get("measured")
     if run is not None and is_measured is not None and _nobody_says(resolver, "hardware"):
@@ -234,41 +237,44 @@ def _find_devices(text: str) -> tuple[int, tuple[Device, ...]]:
     return count, tuple(device(candidate) for candidate in match.candidates)
 
 
-def _find_model(value: str | Mapping[str, object], path: str) -> tuple[Architecture, str | None]:
-    """A model by name, file or inline config, and the format that only its name states."""
+def _find_model(
+    value: str | Mapping[str, object], path: str, *, anywhere: bool
+) -> tuple[Architecture, str | None]:
+    """A model by name, file or inline config, and the format that only its name states.
+
+    A file may lie `anywhere` where the user names it among the options, in no file.
+    """
     if isinstance(value, Mapping):
         return read_architecture(value, name="inline model"), None
     match = resolve_model(value)
     if match.found:
         return load_model(match.candidates[0]), match.quantized_as
-    if not _looks_like_path(value) and not (path == "" and Path(value).exists()):
+    if not _looks_like_path(value) and not (anywhere and Path(value).exists()):
         raise UnknownNameError("model", value, match.nearest)
-    return _read_local(value, path), None
+    return _read_local(value, path, anywhere=anywhere), None
 
 
 def _looks_like_path(text: str) -> bool:
     return text.startswith((".", "/", "~")) or text.endswith((".json", ".gguf", ".safetensors"))
 
 
-def _read_local(text: str, proposal_path: str) -> Architecture:
-    """Read a model's files beside the proposal or below the working directory, nowhere else."""
+def _read_local(text: str, proposal_path: str, *, anywhere: bool) -> Architecture:
+    """Read a model's files beside the proposal or below the working directory, or `anywhere`."""
     from advisor.ledger.checkpoint import CheckpointError, read_checkpoint  # noqa: PLC0415
 
     try:
-        return read_checkpoint(_local(text, proposal_path, "model"))
+        place = Path(text) if anywhere else _local(text, proposal_path, "model")
+        return read_checkpoint(place)
     except CheckpointError as error:
         raise _ModelFileError("E901", f"model {text!r}: {error}") from None
 
 
 def _local(text: str, proposal_path: str, what: str) -> Path:
-    """A file or folder that a proposal names, which must be beside it or below where we are.
-
-    What stands in no file but among the options is named by the user, and may lie anywhere.
-    """
+    """A file or folder that a proposal names, which must be beside it or below where we are."""
     here = Path(proposal_path).parent
     target = (here / text).resolve()
     roots = (here.resolve(), Path.cwd().resolve())
-    if proposal_path and not any(target == root or root in target.parents for root in roots):
+    if not any(target == root or root in target.parents for root in roots):
         raise _ModelFileError(
             "E901", f"{what} {text!r} lies outside the proposal's folder and the working directory"
         )

@@ -176,6 +176,9 @@ def test_the_user_may_name_a_model_anywhere_and_a_proposal_may_not(
     (folder / "far.yaml").write_text(f"rooflint: 1\nmodel: {config}\n")
     _, out, _ = run("check", "far.yaml")
     assert "lies outside the proposal's folder" in out
+    (folder / "rooflint.toml").write_text(f'[context]\nmodel = "{config}/config.json"\n')
+    assert run("predict")[0] == 2  # nor may a file of settings
+    assert run("predict", "--model", "missing.json")[0] == 2
 
 
 def test_rules_of_ones_own_are_listed_with_the_others(run: Run, folder: Path) -> None:
