@@ -174,6 +174,21 @@ def is_excused(said: Said) -> bool:
     return many_rows(said) >= LARGE_BATCH
 
 
+_FEWER_BYTES: Final = re.compile(
+    r"\b(?:halv\w+|quarter\w*|cuts?|reduc\w+|fewer|less|half|lower\w*|shrink\w*|sav\w+) (?:the "
+    r"|of the )?"
+    r"(?:weight |memory |hbm |dram )?(?:bytes|traffic|reads)"
+    r"|\b(?:bytes|traffic)(?! are| is) (?:\w+ ){0,3}?(?:halv\w*|fall|fell|drop|shrink"
+    r"|go(?:es)? down)",
+    re.IGNORECASE,
+)
+
+
+def bytes_fall(said: Said) -> bool:
+    """Whether the text gives fewer bytes as a reason too."""
+    return _FEWER_BYTES.search(said.statement.context_text) is not None
+
+
 def many_rows(said: Said) -> int:
     """The most users, sequences or rows of a step that the text around a statement names."""
     text = said.statement.context_text

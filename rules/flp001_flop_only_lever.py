@@ -39,7 +39,7 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, decode_gain
+from advisor.said import Said, Wrong, bytes_fall, decode_gain
 
 RULE = Rule(
     code="FLP001",
@@ -145,12 +145,22 @@ _WORK = (
 )
 _CUT = (
     rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|lower\w*|halv\w+|\d+ ?%|drop\w*|skip\w*|trim\w*"
-    rf"|shav\w+|smaller|instead of|cheaper|remov\w+|avoid\w*|eliminat\w+|half|third|quarter)\b"
+    rf"|shav\w+|smaller|instead of|rather than|in place of|cheaper|remov\w+|avoid\w*|eliminat\w+"
+    rf"|half|third|quarter)\b"
     rf".{{0,30}}?\b{_WORK}\b"
     rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower|out"
     rf"|off|away|skipped|shrinks?|decreases?|eighth|to an?)\b"
 )
 
+_TWO_SIZES = r"\d ?GB\b(?!/s).{0,60}\d ?GB\b(?!/s)"
+_CHEAPER = (
+    r"polynomial|look-?up table|table lookup|shift-and-add|shifts? and add|exp2|alphatensor"
+    r"|strassen"
+    r"|winograd|karatsuba|addernet|reassociat|soft-?capping|upper triangle|top-k softmax"
+    r"|l1 distances|(?:mean|variance|elementwise|scalar|transcendental) (?:\w+ ){0,2}?(?:ops"
+    r"|multiplies)"
+)
+"""Ways to compute the same with cheaper operations."""
 _BOTH = (
     rf"\b(?:weights|bytes|parameters|layers|blocks) and (?:the )?{_WORK}"
     rf"|\b{_WORK} and (?:the )?(?:weights|bytes|parameters|weight reads)"
@@ -176,8 +186,10 @@ def _judge(said: Said) -> Wrong | None:
     )
     cut = (
         statement.cause == "FLOPS"
-        and statement.nearby.isdisjoint({"BYTES", "REMOVED", "DISTILL", "LAYERS"})
-        and said.has(_CUT)
+        and statement.nearby.isdisjoint({"REMOVED", "DISTILL", "LAYERS"})
+        and not bytes_fall(said)
+        and not said.has(_TWO_SIZES)
+        and (said.has(_CUT) or said.has(_CHEAPER))
         and not said.has(_BOTH)
     )
     if not (skipped or rebuilt or cut):

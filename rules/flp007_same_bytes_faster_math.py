@@ -40,7 +40,7 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, carries_over, gain
+from advisor.said import Said, Wrong, bytes_fall, carries_over, gain
 
 RULE = Rule(
     code="FLP007",
@@ -139,21 +139,13 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
-_FEWER_BYTES = (
-    r"\b(?:halv\w+|quarter\w*|cuts?|reduc\w+|fewer|less|half) (?:the |of the )?(?:weight "
-    r"|memory )?(?:bytes"
-    r"|traffic|reads)|\b(?:bytes|traffic) (?:\w+ ){0,2}?(?:halve|fall|drop|shrink|go down)"
-)
-"""The text gives fewer bytes as a reason too."""
-
-
 def _judge(said: Said) -> Wrong | None:
     """A faster GEMM or narrower arithmetic, and a promise for steps of one row."""
     statement = said.statement
     sure = gain(said, "MATMUL")
     if sure is None or "BYTES" in statement.clause or carries_over(said):
         return None
-    if said.has(r"\bgemv|launch|overhead|fused|dequant") or said.has(_FEWER_BYTES):
+    if said.has(r"\bgemv|launch|overhead|fused|dequant") or bytes_fall(said):
         return None
     return Wrong(
         "a decode step multiplies each matrix with 1 row: 2 FLOP per weight, under 1% of the matrix"

@@ -138,7 +138,7 @@ def _judge(said: Said) -> Wrong | None:
     if sure is None or said.has(r"\bw16a16\b"):
         return None  # where the weights get narrower, too, the bytes fall
     kept = any(
-        said.has(rf"\bw{bits}a16\b") and said.has(rf"\bw{bits}a[48]\b") for bits in "48"
+        said.has(rf"\bw{bits}a16\b") and said.has(rf"\bw{bits}a[3-8]\b") for bits in "34568"
     ) or said.has(
         r"weights? (?:\w+ ){0,3}(?:already|kept|remain|unchanged|stay|same|as before"
         r"|throughout|fixed)"

@@ -36,7 +36,10 @@ _ZERO: Final = Form(
     r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b",
 )
 _NOUGHT: Final = frozenset({"PRUNE", "MASK"})
-_NARROWED: Final = frozenset({"QUANT", "ACTQ", "MATMUL", "FLOPS", "PART"})
+_MAYBE_NARROW: Final = re.compile(
+    r"ctivation|[wW]\d[aA]\d|nput|idden|ensors|utputs|esidual|eature maps"
+)
+"""Without one of these nothing is said of the width of activations."""
 _MORE_COMPUTE: Final = re.compile(
     r"\b(?:doubl(?:e|es|ing)|twice|tripl(?:e|es|ing)|more|higher|extra|additional"
     r"|(?:\d+(?:\.\d+)?x|two"
@@ -77,7 +80,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         "MASK" in found or ("PRUNE" in found and _ZERO.search(text) is not None)
     ):
         found |= {"MASKED_HEADS"}
-    if not _NARROWED.isdisjoint(found) and _NARROW_INPUTS.search(text) is not None:
+    if _MAYBE_NARROW.search(text) is not None and _NARROW_INPUTS.search(text) is not None:
         found |= {"ACTQ"}
     if "FLOPS" in found and _MORE_COMPUTE.search(text) is not None:
         found |= {"PEAK"}

@@ -79,7 +79,8 @@ LEVERS: Final = MappingProxyType(
             "style, alphatensor, karatsuba, addernet, scalar ops, elementwise ops, "
             "transcendental(|s), dot products, inner products, sines and cosines, logit soft "
             "capping, softcapping, variance ops, multiply count, flop count, op counts, gflop, "
-            "tflop, macs, mac count"
+            "tflop, macs, mac count, shifts and additions, l1 distances, upper triangle, top k "
+            "softmax, precomputed, tanh"
         ),
         "PEAK": (
             "tflops, tflop s, pflops, pflop s, teraflop(|s), petaflop(|s), tops, peak compute, "
