@@ -121,6 +121,8 @@ def is_small_batch(statement: Statement) -> bool:
     batch = statement.frame.batch
     if batch is not None and batch >= LARGE_BATCH:
         return False
+    if rows_in(statement.text) >= LARGE_BATCH:
+        return False
     return statement.is_single or "LARGE_BATCH" not in statement.nearby
 
 
@@ -149,7 +151,8 @@ _COMPUTE_BOUND: Final = re.compile(
 _COUNTS: Final = {"twelve": 12, "sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64,
                   "a hundred": 100, "one hundred": 100, "two hundred": 200}  # fmt: skip
 _MANY: Final = re.compile(
-    rf"(?<![\w.,])(\d{{2,5}}|{'|'.join(_COUNTS)})[- ](?:\w+ ){{0,2}}?(?:users?|sequences"
+    rf"(?<![\w.,])(\d{{2,5}}|{'|'.join(_COUNTS)})(?![- ]tokens?\b)[- ](?:\w+ ){{0,2}}?(?:users?"
+    rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
     r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b",
     re.IGNORECASE,
@@ -191,7 +194,11 @@ def bytes_fall(said: Said) -> bool:
 
 def many_rows(said: Said) -> int:
     """The most users, sequences or rows of a step that the text around a statement names."""
-    text = said.statement.context_text
+    return rows_in(said.statement.context_text)
+
+
+def rows_in(text: str) -> int:
+    """The most users, sequences or rows that a text names; 0 where it names none."""
     found = (next(filter(None, match.groups())).lower() for match in _MANY.finditer(text))
     return max((_COUNTS.get(number) or int(number) for number in found), default=0)
 
@@ -207,12 +214,18 @@ _TWO_RATES: Final = re.compile(
 )
 
 
+_AT: Final = re.compile(r"\d ?[tg]b/s\b[^.;]{0,48}? at \d{3,4}\b(?! ?[tg]b/s)", re.IGNORECASE)
+"""A second one without its unit: "1,008 GB/s is quicker than 48 GB at 768"."""
+
+
 def bandwidths_in(text: str) -> int:
     """How many different bandwidths a text names: with one alone, memory is no faster."""
     rates = {
         float(match[1].replace(",", "")) * (1e3 if match[2].lower() == "t" else 1.0)
         for match in _RATE.finditer(text)
     }
+    if len(rates) == 1 and _AT.search(text) is not None:
+        return 2
     return len(rates) + (len(rates) == 1 and _TWO_RATES.search(text) is not None)
 
 

@@ -237,7 +237,8 @@ _WAS_SLOWER = (
     r"|memory"
     r"|bandwidth|ddr\d?)|single core|one core|one thread|\be-core|below (?:the )?(?:dram|memory"
     r"|hbm)"
-    r"|lacked|without avx|throttl|stuck at|power fault|memory (?:\w+ )?overclock"
+    r"|lacked|(?:cannot|can['’]t|could not|couldn['’]t) (?:pull|saturate|fill|use|reach)"
+    r"|without avx|throttl|stuck at|power fault|memory (?:\w+ )?overclock"
     r"|overclock\w* (?:the )?"
     r"(?:memory|vram|hbm)|\bgbps|compute-bound|bound by (?:the )?(?:arithmetic|compute|alus)"
 )

@@ -145,6 +145,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = gain(said, "MATMUL")
     if sure is None or "BYTES" in statement.clause or carries_over(said):
         return None
+    if not statement.nearby.isdisjoint({"S24", "PACKED"}):
+        return None
     if said.has(r"\bgemv|launch|overhead|fused|dequant") or bytes_fall(said):
         return None
     return Wrong(

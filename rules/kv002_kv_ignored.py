@@ -362,7 +362,7 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
     statement = said.statement
     if statement.kind is not Kind.KV_IGNORED or "SHORT" in statement.sentence:
         return False
-    if said.says(_ADDED):
+    if said.says(_ADDED) or _WEIGHTS_ARE.search(statement.text) is not None:
         return False
     if not (long or "LONG" in statement.sentence):
         return not statement.frame.context and _is_universal(statement)
@@ -405,6 +405,13 @@ def _is_universal(statement: Statement) -> bool:
     return _OTHER_SUBJECT.search(statement.text) is None
 
 
+_WEIGHTS_ARE = re.compile(
+    r"\bweights? (?:are|is|become|becomes|look) (?:then |here |there )?(?:a |in the "
+    r"|only )?(?:rounding"
+    r"|neglig|tiny|small|little|noise|minor|irrelevant)",
+    re.IGNORECASE,
+)
+"""The weights are what counts little, and not the cache."""
 _OF_WEIGHTS = re.compile(r"\W*(?:the )?weights?\b[^.;]{0,24}(?::|alone|take|are)", re.IGNORECASE)
 """A part of the step, told as such."""
 

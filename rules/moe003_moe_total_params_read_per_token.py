@@ -147,7 +147,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if re.search(_SEVERAL, statement.text, re.IGNORECASE) or statement.is_aggregate:
         return None
-    if many_rows(said) > 1:
+    if many_rows(said) > 1 or said.has(r"\b\d{2,5} tokens per step|\bat that load\b"):
         return None
     if "AGGREGATE" in statement.sentence and statement.frame.total_bandwidth_gbs is None:
         return None
@@ -201,7 +201,7 @@ _FOR_EACH = re.compile(
     re.IGNORECASE,
 )
 _HELD = re.compile(
-    r"\b(?:resident|held|hold|host|memory needed|needed to|fits?|capacity|stored?|kept|sit|sits"
+    r"\b(?:resident|held|holds?|hosts?|memory needed|needed to|fits?|capacity|stored?|kept|sit|sits"
     r"|live|lives|occup\w+|footprint"
     r"|allocat\w+|disk|download\w*|vram|must be in|have to be in|available"
     r"|gb of (?:\w+ )?(?:memory|ram|hbm))\b",
@@ -239,7 +239,7 @@ def _all_bytes(said: Said) -> float | None:
     told_of = text if statement.table is not None else statement.sentence_text
     if not _FOR_EACH.search(told_of) or not _TAKEN.search(text):
         return None
-    if _HELD.search(text) or re.search(_PART_OF, text):
+    if _HELD.search(text) or re.search(_PART_OF, text) or re.search(r"\bdense\b", text):
         return None
     for amount in _GIGABYTES.finditer(text):
         told = float(amount[1]) * 1e9
@@ -330,6 +330,8 @@ def _tells_all_parameters(said: Said) -> bool:
     if re.search(r"\bdense\b|\bof what\b", statement.text):
         return False
     told = [float(match[1]) * 1e9 for match in _COUNT.finditer(statement.text)]
+    if any(abs(count - active) < _ALIKE_COUNT * active for count in told):
+        return False  # both are told apart
     return any(abs(count - total) < _ALIKE_COUNT * total for count in told)
 
 

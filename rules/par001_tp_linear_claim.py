@@ -426,9 +426,16 @@ def _factor(said: Said) -> float | None:
     return before[-1] / statement.tpot_ms
 
 
+_TIMES_THE = re.compile(
+    rf"\b({_NUMBER}) times (?:the|as many) (?:number of )?(?:{_THINGS})", re.IGNORECASE
+)
+
+
 def _devices(said: Said) -> float | None:
     """How many times the devices: "from 2 to 4 GPUs", "eight GPUs", "TP=4"."""
     text = said.statement.context_text
+    if times := _TIMES_THE.search(said.statement.sentence_text):
+        return float(_COUNTS.get(times[1].lower()) or times[1])
     if change := _FROM_TO.search(text):
         before, after = [group for group in change.groups() if group][:2]
         return int(after) / max(int(before), 1)

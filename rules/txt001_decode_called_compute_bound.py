@@ -230,7 +230,7 @@ def _judge(said: Said) -> Wrong | None:
         if not decode or not busy or "PREFILL" in statement.sentence:
             return None
         return Wrong(_FAR_BELOW, sure)
-    if statement.kind is not Kind.BOUND:
+    if statement.kind is not Kind.BOUND or said.says(r"\bthe (?:former|latter)\b"):
         return None
     intensity, ridge = (
         _INTENSITY.search(statement.context_text), _RIDGE.search(statement.context_text)
@@ -247,9 +247,7 @@ def _judge(said: Said) -> Wrong | None:
     batch_open = statement.frame.batch is None and not statement.is_single
     if batch_open and said.says(r"\bMLA\b|latent attention|H20\b|\bbatch"):
         return None
-    if said.says(
-        r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and)\w+ )?(?:tokens|sequences|requests|users|rows)"
-    ):
+    if said.says(_MANY_ROWS):
         return None
     if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE):
         sure = Confidence.MEDIUM

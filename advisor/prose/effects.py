@@ -45,6 +45,7 @@ from advisor.prose.patterns import (
     NOT_BEFORE,
     NUMBER_WORDS,
     OF_A_THING,
+    OF_PROMPT,
     OF_SOMETHING,
     OF_THE_TIME,
     OF_WHICH,
@@ -162,6 +163,11 @@ def _pair_in(sentence: Sentence, clause: Clause) -> Effect | None:
 _OF_TOKENS: Final = frozenset({"TIME", "RATE", "DECODE", "TOKENS", "SINGLE"})
 
 
+def _of_prompt(text: str, clause: Clause, start: int) -> bool:
+    """Whether the words right before a rate say that it is one of the prompt."""
+    return OF_PROMPT.search(text, max(clause.start, start - 32), start) is not None
+
+
 def _middle(claim: Claim, sentence: Sentence) -> int:
     return sentence.start + (claim.start + claim.end) // 2
 
@@ -204,11 +210,14 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
             continue
         start = sentence.start + claim.start
         end = sentence.start + claim.end
-        prefill = claim.metric is Metric.TTFT
+        absolute = claim.kind is ClaimKind.ABSOLUTE
+        prefill = claim.metric is Metric.TTFT or (
+            absolute and _of_prompt(block.text, clause, start)
+        )
         aggregate = claim.stream is Stream.AGGREGATE or claim.metric is Metric.THROUGHPUT
         single = claim.stream is Stream.SINGLE
         low = claim.speedup_low or claim.speedup
-        tpot = _tpot(claim, sentence.text) if claim.kind is ClaimKind.ABSOLUTE else None
+        tpot = _tpot(claim, sentence.text) if absolute else None
         if low is not None and abs(low - 1.0) > 0.02 and low < LARGEST_FACTOR:
             written = re.search(r"\d+(?:\.\d+)?", claim.text)
             above_one = written is not None and float(written[0]) > 1.0

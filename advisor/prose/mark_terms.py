@@ -46,7 +46,9 @@ MARKS: Final = MappingProxyType(
             "gathered into, half width matrices, custom kernel, semi structured gemv, sparse "
             "linear kernel, compacted, stored compactly, compact form, skip(s|ped|ping) the "
             "zero(|s|ed) (weights|values|blocks), skip(|s|ped|ping) loading, skip(|s|ped|ping) "
-            "(the )(load|read|reads|rows|columns), skip(|s|ped|ping) reading"
+            "(the )(load|read|reads|rows|columns), skip(|s|ped|ping) reading, skip(|s|ped|"
+            "ping) (their|its|these|those|the|whole) (rows|columns|reads|loads|blocks), saves "
+            "real reads, reads it directly"
         ),
         "DENSE": (
             "dense tensor(|s), dense checkpoint, dense format, dense storage, stored dense, "

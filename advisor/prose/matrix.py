@@ -72,6 +72,8 @@ _SET_ASIDE: Final = Form(
 _IF: Final = Form(
     r"\W*(?:if|unless|in case|suppose|supposing|assuming|even if|whether)\b[^,;:]{3,}",
 )
+_IF_WOULD: Final = Form(r"\W*if [^,;:]{3,160}, [^;:]{0,60}?\b(?:would|could|might)\b")
+"""A condition that need not hold."""
 _SUPPOSE: Final = Form(
     r"\W*(?:suppose|supposing|imagine|assume|say|let us (?:suppose|assume|pretend))\b"
 )
@@ -93,6 +95,9 @@ _TAIL: Final = Form(
     r"|add up)|never (?:materiali[sz]ed|happened|showed up|arrived|came true)"
     r"|no source|citation needed|we (?:have|had) not (?:checked|verified|tested|measured)"
     r"|have not yet|alas\b|the opposite is"
+    r"|(?:is|are|was)(?:n['’]t| not) (?:a |the )?(?:decode|per-token|tpot|single-user"
+    r"|user) (?:figure|number"
+    r"|gain|claim|speed-?up|rate)"
     r"|(?:is|are) (?:unsupported|unfounded|unproven|unverified|untested|refuted|disproved))",
 )
 _NEXT: Final = Form(
@@ -106,6 +111,7 @@ _NEXT: Final = Form(
     r"|errat(?:um|a)"
     r"|retract\w*|turn(?:s|ed) out (?:to be )?(?:wrong|false|not|untrue)|not (?:confirmed"
     r"|reproduced)"
+    r"|(?:they|both|the two|all) (?:are|is|were) (?:level|equal|even|the same|on a par)"
     r"|(?:say|says|said|tell|tells|told) otherwise|prov(?:ed|es) (?:us |it |this |that )?wrong"
     r"|the opposite (?:is|was)|(?:is|was|it['’]s|that['’]s|utter|pure|complete) (?:nonsense|bogus"
     r"|rubbish"
@@ -135,6 +141,11 @@ def embedding(
     if _TAIL.search(text, at, end):
         return Status.REFUTED
     return Status.REFUTED if _NEXT.search(after) is not None else None
+
+
+def is_conditional(text: str, start: int, end: int) -> bool:
+    """Whether a sentence says what would follow from a condition that need not hold."""
+    return _IF_WOULD.match(text, start, end) is not None
 
 
 def is_certain(before: str) -> bool:

@@ -225,8 +225,13 @@ NUMBER_WORDS: Final = MappingProxyType(
         "twenty": 20.0,
     }
 )
+OF_PROMPT: Final = Form(
+    r"\b(?:prompts?|prefill\w*|prompt processing|pp\d*)\b(?![^.;]{0,24}\b(?:decod|writ|generat|tg))"
+    r"[^.;]{0,16}$"
+)
 OF_WHICH: Final = Form(
-    r"\b(?:account\w* for|of which|thereof|overheads? (?:of|amounts? to)|plus|adds?|adding"
+    r"\b(?:account\w* for|remaining|the (?:rest|other|last)|difference of|of which|thereof"
+    r"|overheads? (?:of|amounts? to)|plus|adds?|adding"
     r"|spends?) (?:under"
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",
 )

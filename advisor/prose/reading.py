@@ -345,7 +345,8 @@ class _BlockReader:
         told = is_past(sentence, clause) and "TRANSFER" not in own
         if told and _PURPOSE.match(block.text, sentence.start, effect.start):
             told = False  # "to speed up chats we raised the batch" tells what is hoped for
-        if status is Status.ASSERTED and "HOPED" not in own and (told or "MEASURED" in own):
+        measured = "MEASURED" in own or (clause.opener == ":" and "MEASURED" in self.names[index])
+        if status is Status.ASSERTED and "HOPED" not in own and (told or measured):
             status = Status.MEASURED
         frame = self._frames(index)
         cause, reach = self._cause(index, own, labels, self._apart(index, clause, own))
@@ -606,6 +607,9 @@ class _BlockReader:
         return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
 
 
+_MS: Final = re.compile(r"\d ?(?:ms|[uµ]s|s)\b")
+
+
 def _against_earlier(statement: Statement, base_ms: float | None) -> Statement:
     """A figure that is hoped for, after one that is not, as the gain that it is.
 
@@ -615,6 +619,9 @@ def _against_earlier(statement: Statement, base_ms: float | None) -> Statement:
         return statement
     if statement.is_aggregate or statement.phase in _NOT_TOKENS:
         return statement
+    of_part = not statement.clause.isdisjoint({"FLOPS", "PEAK", "BYTES", "KV", "MATMUL"})
+    if of_part and _MS.search(statement.text) is not None:
+        return statement  # the time of a part: "the arithmetic would take 0.05 ms"
     before = [tpot for phase, _, tpot in statement.earlier if tpot and phase not in _NOT_TOKENS]
     hoped = (
         "HOPED" in statement.clause

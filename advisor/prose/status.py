@@ -13,7 +13,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.matrix import embedding, is_certain
+from advisor.prose.matrix import embedding, is_certain, is_conditional
 from advisor.prose.model import Status
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Word
@@ -92,7 +92,8 @@ _REFUTES: Final = Form(
 )
 _DEPENDS: Final = Form(
     r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)|provided|as long as|unless"
-    r"|specific to|restricted to|ceiling|upper bound|at best|at most|cannot exceed|no more than"
+    r"|specific to|restricted to|keeps? [^.;:]{0,40}? (?:under|below) \d|(?:under|below) \d[\d.]*x"
+    r"|capped at|ceiling|upper bound|at best|at most|cannot exceed|no more than"
     r"|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
 )
@@ -258,6 +259,8 @@ def status_of(
         return Status.REFUTED
     before = [w.folded for w in sentence.words if clause.start <= w.start < at][-8:]
     if not _HEDGES.isdisjoint(before) or _DEPENDS.search(text, clause.start, clause.end):
+        return Status.HEDGED
+    if is_conditional(text, sentence.start, sentence.end):
         return Status.HEDGED
     return Status.ASSERTED
 

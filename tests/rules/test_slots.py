@@ -31,7 +31,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         {"cause": "FLOPS", "words": "8% fewer FLOPs"},
         [
             (HEDGED, MEDIUM), (DENIED, None), (UNKNOWN, None), (FAR, None), (LARGE, None),
-            ({"nearby": {"BYTES"}}, None), ({"nearby": {"REMOVED"}}, None),
+            ({"words": "8% fewer FLOPs and half the bytes"}, None), ({"nearby": {"REMOVED"}}, None),
             ({"nearby": {"DISTILL"}}, None), ({"nearby": {"LAYERS"}}, None),
             ({"nearby": {"QUANT"}}, HIGH), ({"words": "a cheaper norm"}, None),
             ({"words": "8% fewer FLOPs and bytes"}, None), ({"cause": "QUANT"}, None),
