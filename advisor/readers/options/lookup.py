@@ -193,13 +193,13 @@ _OWN_NAMES: Final = (
 
 _WORDS: Final = (
     ("sglang", r"sglang|sgl-project|sgl[-_]router"),
-    ("tensorrt_llm", r"trtllm|tensorrt[-_]?llm|trt-llm"),
+    ("tensorrt_llm", r"trtllm|tensorrt[-_]?llm|trt-llm|convert_checkpoint\.py"),
     ("tgi", r"text[-_]generation[-_](?:launcher|inference|server|router)|\btgi\b|py-txi"),
     ("lmdeploy", r"lmdeploy|turbomind"),
     ("ollama", r"ollama"),
     (
         "llamacpp",
-        r"llama[-_.]?cpp|llama-(?:server|cli|bench|box|quantize)|ggml-org|ggerganov|\bllamafile\b",
+        r"llama[-_.]?cpp|llama-(?:server|cli|bench|box|quantize)|gg(?:ml-org|erganov)|\bllamafile\b",
     ),
     ("vllm", r"vllm|aphrodite|multi-node-serving|lmcache"),
     ("djl", r"\bdjl\b|djl-(?:serving|inference)|lmi-dist"),

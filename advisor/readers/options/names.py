@@ -54,7 +54,7 @@ _WEIGHTS: Final = tuple(
         (r"hqq", "int4"),
         (r"aqlm(?:[-_.]?2bit)?", "aqlm"),
         (r"quip(?:-?sharp|#)?", "quip"),
-        (r"bitnet(?:[-_.]?b?1[._]58)?|1\.58[-_ ]?bit|ternary", "ternary"),
+        (r"bitnet(?:[-_.]?b?1[._]58)?|1[._]58[-_ ]?(?:bits?)?|ternary", "ternary"),
         (r"q([3-8])f16(?:_\d)?", "bits"),
         (r"(?:bf16|f16|fp16|f32|fp32)(?:[-_.]\d{5}-of-\d{5})?\.gguf", ""),
         (r"exl[23]", AUTO),

@@ -117,7 +117,9 @@ OPTIONS: Final[Mapping[tuple[str, ...], Meaning]] = MappingProxyType(
         ("fp8-kv-cache",): switch("quantize", {"kv_cache": "fp8"}),
         ("kv-cache-free-gpu-memory-fraction", "free-gpu-memory-fraction"): nothing,
         ("kv-cache-free-gpu-mem-fraction",): nothing,
-        ("enable-block-reuse", "enable-kv-cache-reuse"): switch("prefix_cache"),
+        ("enable-block-reuse", "enable-kv-cache-reuse", "kv-cache-enable-block-reuse"): switch(
+            "prefix_cache"
+        ),
         ("host-cache-size", "kv-host-cache-bytes"): offload_kv("b"),
         ("cuda-graph-config",): _graph_config,
         ("use-cuda-graph", "enable-cuda-graph"): graphs(on=True),

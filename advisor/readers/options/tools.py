@@ -233,6 +233,11 @@ SMALL_CACHE: Final[Table] = {
     ("heavy-ratio", "recent-ratio", "recent-size", "start-size"): nothing,
 }
 WEIGHT_ONLY: Final[Table] = {**_MODEL, ("woq-bits",): _bits(), ("woq-algo",): nothing}
+GENAI: Final[Table] = {
+    ("precision", "p"): weights,
+    ("model-name", "m"): model,
+    ("execution-provider", "e", "o", "output", "c", "cache-dir"): nothing,
+}
 EXL2: Final[Table] = {
     ("b", "bits"): mean_bits,
     ("hb", "head-bits", "i", "o", "cf"): nothing,
@@ -276,6 +281,8 @@ TOOLS: Final[Mapping[str, tuple[str, Table]]] = MappingProxyType(
             r"--enable[-_](?:small[-_]cache|h2o[-_]cache|streaming)|--press[-_]name", SMALL_CACHE,
         ),
         "weight-only": (r"--woq[-_](?:algo|bits)", WEIGHT_ONLY),
+        "ort-genai": (r"onnxruntime_genai\.models\.builder", GENAI),
+        "gguf": (r"convert_hf_to_gguf", {("outtype",): weights, ("outfile",): nothing}),
         "exl2": (r"convert\.py .*-cf\b|exllamav[23]/convert", EXL2),
         "lightllm": (r"lightllm\.server", LIGHTLLM),
         "quark": (r"quantize_quark|--quant[-_]scheme w_", QUARK),

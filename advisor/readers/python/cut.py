@@ -54,15 +54,31 @@ def kept(scope: Scope, node: ast.AST, path: str, value: ast.expr) -> Iterator[Fo
         if parts.search(dotted(unwrapped(value.value, *_LISTS))):
             yield pruned(node, pattern, "removed", _sliced(scope, value.slice))
     elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        if any(
-            isinstance(item, ast.Subscript) and parts.search(dotted(item.value))
-            for item in ast.walk(value)
-        ):
+        if any(_is_part(scope, item, parts) for item in ast.walk(value)):
             yield pruned(node, pattern, "removed", _gap(scope, value))
     elif isinstance(value, ast.ListComp | ast.GeneratorExp):
         amount = _listed(scope, value, parts)
         if amount is not None:
             yield pruned(node, pattern, "removed", amount)
+
+
+def _is_part(scope: Scope, item: ast.AST, path: re.Pattern[str]) -> bool:
+    """Whether an expression is a slice of the layers, or a name for one."""
+    if isinstance(item, ast.Name):
+        known = scope.known.get(item.id)
+        return isinstance(known, ast.Subscript) and _is_part(scope, known, path)
+    return isinstance(item, ast.Subscript) and path.search(dotted(item.value)) is not None
+
+
+def replaced(scope: Scope, node: ast.Assign, target: ast.expr, value: ast.expr) -> Iterator[Found]:
+    """`model.layers[i] = Skip()`: a layer that passes on what it is given."""
+    if not isinstance(target, ast.Subscript) or not LAYERS.search(dotted(target.value)):
+        return
+    if isinstance(value, ast.Call) and _PASSES_ON.search(method_of(value)):
+        yield pruned(node, "layers", "removed", _times(scope, target.slice))
+
+
+_PASSES_ON: Final = re.compile(r"identity|skip|no_?op|pass_?through|bypass", re.IGNORECASE)
 
 
 def _is_filled(scope: Scope, name: str, path: re.Pattern[str]) -> bool:
@@ -205,11 +221,42 @@ def narrowed(scope: Scope, node: ast.Assign, value: ast.expr) -> Iterator[Found]
         if heads and heads > 0:
             yield Found(Setting("attention", {"variant": "gqa", "kv_heads": heads}), node)
             return
+    if _is_own_shard(value):
+        yield Found(Setting("tensor_parallel", {"size": "all"}), node)
+        return
     index = _selected(value)
     if index is not None:
         by_heads = HEAD.search(ast.unparse(index)) or names_in(index) & scope.about_heads
         attends = _ATTENDS.search(path) is not None
-        yield pruned(node, "heads" if by_heads and attends else "channels", "removed")
+        if by_heads and attends:
+            yield pruned(node, "heads", "removed")
+        else:
+            yield pruned(node, "channels", "removed", _width(scope, index))
+
+
+def _is_own_shard(value: ast.expr) -> bool:
+    """`w.chunk(world, dim=0)[rank]`: this device's part of a weight."""
+    return any(
+        isinstance(item, ast.Subscript)
+        and isinstance(item.value, ast.Call)
+        and method_of(item.value) in {"chunk", "split", "tensor_split"}
+        and "rank" in ast.unparse(item.slice)
+        for item in ast.walk(value)
+    )
+
+
+def _width(scope: Scope, index: ast.AST) -> Amount:
+    """How many rows or columns an index keeps, where it is counted."""
+    for item in ast.walk(index):
+        known = scope.known.get(item.id) if isinstance(item, ast.Name) else None
+        for call in calls_in(known) if known is not None else ():
+            if method_of(call) in {"topk", "arange"} and call.args:
+                count = scope.whole(call.args[-1] if method_of(call) == "arange" else call.args[0])
+                count = count or scope.whole(call.args[-1])
+                return {"width": count} if count and count > 0 else {}
+        if isinstance(item, ast.Slice) and item.lower is None and (n := scope.whole(item.upper)):
+            return {"width": n} if n > 0 else {}
+    return {}
 
 
 def _selected(value: ast.expr) -> ast.AST | None:
@@ -226,8 +273,8 @@ def _selected(value: ast.expr) -> ast.AST | None:
     return None
 
 
-def window(scope: Scope, value: ast.expr) -> Amount | None:
-    """The tokens that `k[:, :, -window:]` keeps of a cache; None for other values."""
+def window(scope: Scope, value: ast.expr) -> tuple[ast.AST, Amount] | None:
+    """Where `k[:, :, -window:]` stands, and the tokens it keeps of a cache."""
     for node in ast.walk(value):
         if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
             continue
@@ -237,18 +284,19 @@ def window(scope: Scope, value: ast.expr) -> Amount | None:
         if isinstance(last, ast.Slice) and isinstance(last.lower, ast.UnaryOp) and not last.upper:
             count = scope.whole(last.lower.operand)
             if count is None or count > 1:
-                return {} if count is None else {"kept": count}
+                return node, {} if count is None else {"kept": count}
     return None
 
 
 def windowed(scope: Scope, node: ast.AST, value: ast.expr) -> Iterator[Found]:
     """A cache of which only the last tokens, or chosen ones, are kept."""
-    amount = window(scope, value)
+    sizes = [n for name in scope.known if _BUDGET.match(name) and (n := _size(scope, name))]
+    budget: Amount = {"kept": sum(sizes)} if sizes else {}
+    place, amount = window(scope, value) or (node, None)
     if amount is None and any(_gathers_tokens(scope, call) for call in calls_in(value)):
-        sizes = [n for name in scope.known if _BUDGET.match(name) and (n := _size(scope, name))]
-        amount = {"kept": sum(sizes)} if sizes else {}
+        amount = budget
     if amount is not None:
-        yield Found(Setting("prune", {"pattern": "kv_tokens", **amount}), node)
+        yield Found(Setting("prune", {"pattern": "kv_tokens", **(amount or budget)}), place)
 
 
 def _size(scope: Scope, name: str) -> int:

@@ -43,7 +43,7 @@ BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
             rb"quantization_config|load_in_|attn_implementation|tp_plan|offload_folder|max_memory"
             rb"|device_map|use_flash_attention|(?i:gptq|awq|aqlm|spqr|quip|int[48]|\d-?bits?\b|fp8)"
             rb"|MedusaModel|EaModel|num_cores\s*=|tp_degree\s*=|[Bb]it[Nn]et|num_hidden_layers"
-            rb"|AutoDistributed|AutoLigerKernel|gguf_file|(?i:\.gguf\b)|attention_sink|Medusa|Eagle|use_fp8"
+            rb"|1[._]58|use_kernels|AutoDistributed|AutoLigerKernel|gguf_file|(?i:\.gguf\b)|attention_sink|Medusa|Eagle|use_fp8"
         ),
         "generate": re.compile(
             rb"assistant_model\s*=|prompt_lookup\w*\s*=|cache_implementation\s*=\s*[\"']"
@@ -149,6 +149,9 @@ BY_HAND: Final = (
     Hint(("pop",), r"\.h\.pop\("),
     Hint(("cat",), r"cat\(\[[^\n]{1,60}\[:, :, "),
     Hint((), r"\[\.\.\., -\w+:, :\]"),
+    Hint((), r"\[:, :, -(?:self\.)?\w*(?:window|recent|budget|keep|kept|max_\w+)\w*:"),
+    Hint(("chunk", "tensor_split", "split"), r"(?:chunk|split)\([^\n]*\)\[\w*rank\w*\]"),
+    Hint(_LAYERS, r"layers\[\w+\]\s*=\s*[\w.]*(?i:identity|skip|noop|passthrough|bypass)"),
     Hint(("int8",), r"round\([^\n]{0,90}int8"),
     Hint(("float8_e4m3fn", "float8_e5m2"), r"\.to\((?:dtype=)?torch\.float8"),
     Hint(("data", "weight"), r"quanti[sz]e\w*\((?:\w+\.)*(?:data|weight)"),
@@ -177,6 +180,7 @@ BY_NAME: Final = (
     Hint((), r"student\w*\s*=[^\n]*(?:load|from_pretrained|build)"),
     Hint((), r"draft\w*\s*=[^\n]*(?:load|from_pretrained|build)"),
     Hint((), r"assistant\w*\s*=[^\n]*(?:load|from_pretrained|build)"),
+    Hint((), r"class \w*Specul"),
     Hint((), r"specul\w*\([^\n]*(?:draft|assistant|small)"),
     Hint(("num_key_value_heads",), r"num_key_value_heads = \d"),
     Hint(("use_cache",), r"config\.use_cache\s*=\s*False"),

@@ -34,6 +34,7 @@ def idioms(
     yield from _taught(seen, frozenset(node.name for node in known.classes))
     yield from _drafts(seen, file)
     yield from _loops(known)
+    yield from _classes(known)
     patterns = [re.compile(hint.pattern) for hint in by_hand(source.text.encode())]
     if not patterns:
         return
@@ -153,6 +154,23 @@ def _loops(known: Survey) -> Iterator[Found]:
         called = next(
             (item for item in ast.walk(node)
              if isinstance(item, ast.Call) and ast.unparse(item.func).split(".")[0] == draft),
+            None,
+        )  # fmt: skip
+        if called is not None:
+            yield Found(Setting("speculate", {}), called)
+
+
+_DRAFTS: Final = re.compile(r"^self\.(?:draft|drafter|assistant)\w*$")
+
+
+def _classes(known: Survey) -> Iterator[Found]:
+    """Drafting and verifying as a class: `SpeculativeDecoder`, whose methods call its draft."""
+    for owner in known.classes:
+        if "specul" not in owner.name.lower():
+            continue
+        called = next(
+            (item for item in ast.walk(owner)
+             if isinstance(item, ast.Call) and _DRAFTS.match(ast.unparse(item.func))),
             None,
         )  # fmt: skip
         if called is not None:

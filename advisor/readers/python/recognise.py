@@ -228,7 +228,11 @@ class Recognised:
         owner = maker.rpartition(".")[2]
         if maker and maker[:1] not in {".", "?"}:
             rule = self._rule(Made(one.node, maker, [], {}))
-            if rule is not None and owner[:1].isupper() and "." in maker:
+            if (
+                rule is not None
+                and (owner[:1].isupper() or owner.endswith("_params"))
+                and "." in maker
+            ):
                 made = Made(one.node, maker, [], {one.name: (one.node, one.value)})
                 found = list(rule(Call(made, one.hangs_on, self._file)))
                 if any(isinstance(item.effect, Setting) for item in found):

@@ -19,6 +19,7 @@ from advisor.readers.python.cut import (
     left_early,
     narrowed,
     popped,
+    replaced,
     windowed,
 )
 from advisor.readers.python.factors import low_rank
@@ -91,6 +92,8 @@ def _of_assign(
             yield from zeroed(scope, node, target)
         elif is_gate(target.value):
             yield pruned(node, "heads", "masked")
+    elif isinstance(target, ast.Subscript) and (made := list(replaced(scope, node, target, value))):
+        yield from made
     elif EXPERTS.search(path) or (LAYERS.search(path) and "." in path):
         yield from kept(scope, node, path, value)
     elif scope.is_weight(target) and not isinstance(target, ast.Name):

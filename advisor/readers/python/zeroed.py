@@ -26,6 +26,7 @@ from advisor.readers.python.values import dotted
 _CHOSEN: Final = re.compile(r"mask|prun|thresh|zero|drop|sparse|< |<=|indices|where", re.IGNORECASE)
 _PRUNES: Final = re.compile(r"prune|sparsif|zero_out|threshold", re.IGNORECASE)
 _STRUCTURE: Final = re.compile(r"channel|row|col|struct|head|layer|neuron", re.IGNORECASE)
+_TOKENS: Final = re.compile(r"embed|\bw[tp]e\b|\bemb\b")
 _WIDTH: Final = re.compile(r"bit|^q$")
 _WIDEST: Final = 8
 _GATE: Final = re.compile(r"mask|gate", re.IGNORECASE)
@@ -59,6 +60,8 @@ def zeroed(scope: Scope, node: ast.AST, target: ast.expr) -> Iterator[Found]:
     if any(isinstance(part, ast.Constant) and type(part.value) is int for part in parts):
         return  # one row or column: a padding, or the start of an initialisation
     whole = isinstance(target.slice, ast.Tuple)
+    if not whole and _TOKENS.search(dotted(target.value)):
+        return  # rows of an embedding: tokens that are new, or padding
     if HEAD.search(index) or names_in(target.slice) & scope.about_heads:
         yield pruned(node, "heads", "masked")
     elif whole or isinstance(target.slice, ast.Slice):
@@ -108,6 +111,8 @@ def assigned(scope: Scope, node: ast.Assign, value: ast.expr) -> Iterator[Found]
     elif isinstance(inner, ast.Call) and QUANTIZES.search(called):
         yield from _simulated(scope, node, inner)
     elif isinstance(inner, ast.Call) and _PRUNES.search(called) and not _STRUCTURE.search(called):
+        if called in scope.functions:
+            return  # it is read itself
         yield from masked(scope, node, inner)
 
 

@@ -95,6 +95,8 @@ def _mtp(call: Call) -> Iterator[Found]:
                 fields: dict[str, object] = {
                     "pattern": patterns[key], "storage": "removed", "sparsity": "unknown",
                 }  # fmt: skip
+                if key == "ffn_hidden_size" and isinstance(count := plain(value), int):
+                    fields = {"pattern": "channels", "storage": "removed", "width": count}
                 if key == "num_layers" and isinstance(count := plain(value), int):
                     fields = {"pattern": "layers", "storage": "removed", "kept": count}
                 found = Found(Setting("prune", fields), place, call.hangs_on, call=call.made)
@@ -168,7 +170,17 @@ def _pattern(entry: dict[str, object]) -> dict[str, object]:
 _INC: Final = "neural_compressor"
 _INC_ROWS: Final = {
     **dict.fromkeys(
-        ("RTNConfig", "GPTQConfig", "AWQConfig", "HQQConfig", "AutoRoundConfig", "TEQConfig"),
+        (
+            "RtnConfig",
+            "AwqConfig",
+            "TeqConfig",
+            "RTNConfig",
+            "GPTQConfig",
+            "AWQConfig",
+            "HQQConfig",
+            "AutoRoundConfig",
+            "TEQConfig",
+        ),
         by_bits(4, group=32, words=("scheme", "data_type", "dtype")),
     ),
     "INT8WeightOnlyConfig": quantized("int8"),

@@ -90,6 +90,27 @@ def _batched(call: Call) -> Iterator[Found]:
         yield call.found(Setting("batch", {"batch": number or "unknown"}), "max_batch_size")
 
 
+def _cache_bits(call: Call) -> Iterator[Found]:
+    """exllamav3's cache: 16 bits, or as many as `k_bits` says."""
+    bits = whole_of(call.plain("k_bits"))
+    if bits is not None and bits < 16:  # the layer's type and its bits go together
+        yield call.found(Setting("quantize", {"kv_cache": f"int{bits}"}), "k_bits")
+    elif call.has("layer_type") and bits is None:
+        yield call.found(Setting("quantize", {"kv_cache": "int4"}), "layer_type")
+
+
+def _weight_only_mode(call: Call) -> Iterator[Found]:
+    """TensorRT-LLM's old modes: 8 bits, or 4 by a switch."""
+    form = "int4" if call.plain("use_int4_weights", position=0) is True else "int8"
+    yield call.found(Setting("quantize", {"weights": form}))
+
+
+def _builder(call: Call) -> Iterator[Found]:
+    size = whole_of(call.plain("tensor_parallel"))
+    if size is not None and size > 1:
+        yield call.found(Setting("tensor_parallel", {"size": size}), "tensor_parallel")
+
+
 def _split_and_batch(call: Call) -> Iterator[Found]:
     """Builders that take the size of a group and of a batch."""
     names = ("model_parallel_size", "tp_size", "world_size")
@@ -210,7 +231,12 @@ CALLS: Final[Rows] = MappingProxyType(
         "exllamav2:ExLlamaV2StreamingGenerator": _draft,
         "exllamav2:ExLlamaV2Config": model_fact("model_dir"),
         "exllamav3:Generator": _draft,
-        "exllamav3:CacheLayer_quant": sets("quantize", kv_cache="int4"),
+        "exllamav3:Cache": _cache_bits,
+        "llama_cpp:llama_context_default_params": options("llamacpp"),
+        "llama_cpp:llama_model_default_params": options("llamacpp"),
+        "tensorrt_llm:QuantMode.use_weight_only": _weight_only_mode,
+        "tensorrt_llm:QuantMode.use_smooth_quant": sets("quantize", weights="int8"),
+        ".create_builder_config": _builder,
         "mlc_llm:MLCEngine": _with_engine(
             "mlc", options("mlc", "model", within=("engine_config",))
         ),

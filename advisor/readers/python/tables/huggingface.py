@@ -381,6 +381,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "transformers:MistralConfig": _fewer_kv_heads("mistral"),
         "transformers:Qwen2Config": _fewer_kv_heads("qwen2"),
         "transformers:Qwen3Config": _fewer_kv_heads("qwen3"),
+        "accelerate:infer_auto_device_map": _device_map,
         "accelerate:cpu_offload": sets("offload", weights="unknown"),
         "accelerate:cpu_offload_with_hook": sets("offload", weights="unknown"),
         "accelerate:disk_offload": sets("offload", weights="unknown", to="nvme"),

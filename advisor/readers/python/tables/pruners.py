@@ -140,6 +140,13 @@ def _loaded(value: Value) -> str:
     return text_of(inner) or ""
 
 
+def _short(call: Call) -> Iterator[Found]:
+    """ShortGPT: as many layers as `n_prune_layers` says go."""
+    count = whole_of(call.plain("n_prune_layers", position=2))
+    amount = {"dropped": count} if count else {"sparsity": "unknown"}
+    yield call.found(Setting("prune", {"pattern": "layers", "storage": "removed", **amount}))
+
+
 def _optipfair(call: Call) -> Iterator[Found]:
     """`prune_model(model, pruning_type="MLP_GLU" | "DEPTH", pruning_percentage=20)`."""
     depth = call.plain("pruning_type") == "DEPTH"
@@ -196,6 +203,7 @@ CALLS: Final[Rows] = MappingProxyType(
             }.items()
             for name in names
         },
+        "short_gpt:ShortHFModel": _short,
         "optipfair:prune_model": _optipfair,
         "textpruner:TransformerPruner": pruned("heads", storage="removed"),
         "slicegpt:rotate_and_slice": pruned("channels", "sparsity", storage="removed"),

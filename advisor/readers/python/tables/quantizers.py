@@ -179,7 +179,10 @@ CALLS: Final[Rows] = MappingProxyType(
             by_bits(4, group=128, symmetric=False), _fused, model_fact("model_name_or_path")
         ),
         "gptqmodel:QuantizeConfig": by_bits(4, group=128, symmetric=False, position=0),
-        "gptqmodel:GPTQModel.load": model_fact("model_id_or_path"),
+        **{
+            f"gptqmodel:GPTQModel.{name}": model_fact("model_id_or_path")
+            for name in ("load", "from_quantized", "from_pretrained")
+        },
         "hqq:BaseQuantizeConfig": by_bits(4, group=64, symmetric=False),
         "hqq:AutoHQQHFModel.from_quantized": by_bits(4, group=64, symmetric=False),
         "auto_round:AutoRound": by_bits(4, words=("scheme", "data_type")),

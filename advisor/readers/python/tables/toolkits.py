@@ -73,6 +73,13 @@ def _ov_pipeline(call: Call) -> Iterator[Found]:
         yield call.found(Setting("speculate", {"method": "ngram"}), "prompt_lookup")
 
 
+def _evicted(call: Call) -> Iterator[Found]:
+    """CacheEvictionConfig(start_size, recent_size, max_cache_size, ...)."""
+    kept = whole_of(call.plain("max_cache_size", position=2))
+    fields = {"pattern": "kv_tokens"} | ({"kept": kept} if kept else {})
+    yield call.found(Setting("prune", fields))
+
+
 def _compiled(call: Call) -> Iterator[Found]:
     """`core.compile_model(model, "CPU", {"KV_CACHE_PRECISION": "u8"})`."""
     for value in (*call.made.args, *(value for _, value in call.made.keywords.values())):
@@ -155,6 +162,8 @@ def _init_compression(call: Call) -> Iterator[Found]:
             yield Found(Setting("prune", fields), place, call.hangs_on, call=call.made)
         elif name == "layer_reduction":
             fields = {"pattern": "layers", "storage": "removed", "sparsity": "unknown"}
+            if count := whole_of(block.get("keep_number_layer", block.get("keep_number_layers"))):
+                fields = {"pattern": "layers", "storage": "removed", "kept": count}
             yield Found(Setting("prune", fields), place, call.hangs_on, call=call.made)
         elif name == "weight_quantization":
             bits = whole_of(params.get("target_bits")) or 8
@@ -308,7 +317,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "nncf:quantize": _INT8,
         "openvino_genai:LLMPipeline": _ov_pipeline,
         "openvino_genai:SchedulerConfig": options("vllm"),
-        "openvino_genai:CacheEvictionConfig": sets("prune", pattern="kv_tokens"),
+        "openvino_genai:CacheEvictionConfig": _evicted,
         ".compile_model": _compiled,
         ".set_property": _compiled,
         "olive:run": _olive,
@@ -324,6 +333,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "deepspeed:init_compression": _init_compression,
         "mii:pipeline": options("deepspeed", "model"),
         "mii:serve": options("deepspeed", "model"),
+        "mii:deploy": options("deepspeed", "model", within=("mii_config",)),
         "flexgen:Policy": _policy,
         "flexllmgen:Policy": _policy,
         "ctranslate2:Generator": options("ctranslate2"),

@@ -23,6 +23,7 @@ from advisor.readers.python.rules import (
     sets,
     sets_if,
 )
+from advisor.readers.python.values import Made, usual
 
 _CONVERTS: Final = frozenset({"convert", "convert_fx", "convert_pt2e", "convert_to_reference_fx"})
 _FACTORS: Final = frozenset({"to_sparse_semi_structured"})
@@ -48,6 +49,15 @@ def _compile(call: Call) -> Iterator[Found]:
     if "prefill" in call.file.assigned.get(id(call.made.node), ""):
         fields["phase"] = "prefill"
     yield call.found(Setting("compile", fields))
+
+
+def _model_compiled(call: Call) -> Iterator[Found]:
+    """`model.compile(mode=...)` of a model that is loaded; Keras compiles for training."""
+    inner = usual(call.made.receiver) if call.made.receiver is not None else None
+    while isinstance(inner, Made) and inner.receiver is not None:  # .eval(), .cuda()
+        inner = usual(inner.receiver)
+    if isinstance(inner, Made) and inner.name.endswith("from_pretrained"):
+        yield from _compile(call)
 
 
 def _norm_sparsifier(call: Call) -> Iterator[Found]:
@@ -231,6 +241,7 @@ CALLS: Final[Rows] = MappingProxyType(
         "torch:ScheduleGPipe": sets("pipeline_parallel", size="unknown"),
         "accelerate:prepare_pippy": sets("pipeline_parallel", size="unknown"),
         "torch_tensorrt:compile": _compile,
+        ".compile": _model_compiled,
         "torch:jit.optimize_for_inference": sets("fuse", mode="graph"),
         "torch:optimize_for_inference": sets("fuse", mode="graph"),
         "intel_extension_for_pytorch:llm.optimize": sets("fuse", mode="graph"),
