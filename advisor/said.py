@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from advisor.finding import Confidence, ErrorClass, Number
+from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement, Status
 
 if TYPE_CHECKING:
@@ -53,11 +55,22 @@ class Said(NamedTuple):
 
     def has(self, pattern: str) -> bool:
         """Whether the sentence, or what it rests on before it, says something."""
-        return re.search(pattern, self.statement.context_text, re.IGNORECASE) is not None
+        return _stands(pattern, self.statement.context_text)
 
     def says(self, pattern: str) -> bool:
         """Whether the sentence says something."""
-        return re.search(pattern, self.statement.sentence_text, re.IGNORECASE) is not None
+        return _stands(pattern, self.statement.sentence_text)
+
+
+@lru_cache(maxsize=1024)
+def _form(pattern: str) -> Form:
+    return Form(pattern)
+
+
+@lru_cache(maxsize=4096)
+def _stands(pattern: str, text: str) -> bool:
+    """Whether a pattern stands in a text; many statements of one sentence ask the same."""
+    return _form(pattern).search(text) is not None
 
 
 class Wrong(NamedTuple):

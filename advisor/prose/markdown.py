@@ -318,25 +318,3 @@ def _cells(line: str) -> list[tuple[int, int]]:
         left = len(part) - len(part.lstrip())
         trimmed.append((start + left, max(start + left, start + len(part.rstrip()))))
     return trimmed
-
-
-def read_plain(text: str) -> Page:
-    """The paragraphs of plain text or reStructuredText: lines between empty lines."""
-    blocks: list[Block] = []
-    lines: list[tuple[str, int]] = []
-    group = 0
-    at = 0
-    for match in (*_LINE_END.finditer(text), None):
-        stop = match.start() if match is not None else len(text)
-        line = text[at:stop]
-        if line.strip():
-            indent = len(line) - len(line.lstrip())
-            lines.append((line.strip(), at + indent))
-        elif lines:
-            group += 1
-            blocks.append(Block(BlockKind.PARAGRAPH, plain(lines, markup=False), group=group))
-            lines = []
-        at = match.end() if match is not None else stop
-    if lines:
-        blocks.append(Block(BlockKind.PARAGRAPH, plain(lines, markup=False), group=group + 1))
-    return Page(tuple(blocks))

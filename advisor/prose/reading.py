@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Final
 
 from advisor.forms import Form
@@ -29,6 +30,8 @@ from advisor.prose.voices import Answer, answer_of, voiced
 
 _LONGEST_SENTENCE: Final = 1500
 _MOST_CLAUSES: Final = 60
+_MOST_EFFECTS: Final = 20
+"""Of one sentence: what holds more is a list of figures."""
 _PAIR: Final = 2
 """Columns of a table of names and values."""
 _LONGEST_BLOCK: Final = 40_000
@@ -265,7 +268,7 @@ class _BlockReader:
                 continue
             if len(sentence.text) > _LONGEST_SENTENCE or len(sentence.clauses) > _MOST_CLAUSES:
                 continue
-            for clause, effect in self._effects(index, sentence, last):
+            for clause, effect in islice(self._effects(index, sentence, last), _MOST_EFFECTS):
                 if effect.kind is Kind.FIGURE and effect.tpot_ms:
                     last = (effect.tpot_ms, self._is_rate(effect, last))
                 statement = self._statement(index, sentence, clause, effect, tuple(earlier[-4:]))

@@ -15,7 +15,7 @@ from typing import Any, Final
 from advisor.finding import Finding
 from advisor.proposal import Proposal, ProposedLever, Reading, Splits, Stated, Workload
 from advisor.prose.blocks import Page
-from advisor.prose.markdown import read_markdown, read_plain
+from advisor.prose.markdown import read_markdown
 from advisor.prose.page_facts import Told, facts_of
 from advisor.prose.reading import statements_of
 from advisor.readers import Comment
@@ -23,6 +23,7 @@ from advisor.readers.mentions import mentions_of
 from advisor.source import Source, Span
 
 _MARKDOWN: Final = (".md", ".markdown", ".mdx")
+_RESTRUCTURED: Final = (".rst", ".rest")
 _PYTHON: Final = "python.reader"
 _READERS: Final = MappingProxyType(
     {
@@ -91,7 +92,10 @@ def comments(source: Source) -> tuple[Comment, ...]:
 def _page(source: Source) -> Page:
     if source.path.lower().endswith(_MARKDOWN):
         return read_markdown(source.text)
-    return read_plain(source.text)
+    from advisor.prose.plain import read_plain, read_restructured  # noqa: PLC0415 - few documents
+
+    is_restructured = source.path.lower().endswith(_RESTRUCTURED)
+    return read_restructured(source.text) if is_restructured else read_plain(source.text)
 
 
 def _may_propose(script: str) -> bool:

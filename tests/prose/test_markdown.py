@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.markdown import read_markdown, read_plain
+from advisor.prose.markdown import read_markdown
+from advisor.prose.plain import read_plain
 
 DOCUMENT = """\
 ---

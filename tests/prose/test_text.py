@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prose.markdown import read_markdown, read_plain
+from advisor.prose.markdown import read_markdown
+from advisor.prose.plain import read_plain
 from advisor.prose.reading import statements_of
 from advisor.prose.text import plain
 
