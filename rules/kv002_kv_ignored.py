@@ -380,7 +380,8 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
 _OTHER_SUBJECT = re.compile(
     r"\b(?:weights?|traffic|bytes|flops|overheads?|kernels?|launch\w*|acceptance|gains?|speed-?ups?"
     r"|savings?|benefits?|ratio|router|loss|cost of|quality|accuracy|memory|size|limits?"
-    r"|requests? equally|metrics?|treats?)\b",
+    r"|requests? equally|metrics?|treats?|all-?reduces?|reduces|collectives?|sampl\w+"
+    r"|projections?|norms?|tokeni[sz]\w+|heads?|mlp|ffn|embedding\w*|network|queue\w*)\b",
     re.IGNORECASE,
 )
 """What rightly does not hang on the context."""

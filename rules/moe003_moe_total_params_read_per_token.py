@@ -306,6 +306,7 @@ _OF_FEW = re.compile(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
     r"|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
+    r"|anyway|already|by then|(?:medium|moderate|large|larger|high|higher|big|bigger) batch(?:es)?"
     r"|balanc\w+|unless|except|any of|spread\w*|distribut\w*|shard\w*"
     r"|places?|(?:two|2|four|eight) of them|first (?:forward )?pass|paged? in|warm-?up"
     r"|download\w*)\b",

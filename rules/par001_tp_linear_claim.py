@@ -28,6 +28,7 @@ from itertools import pairwise
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.prose.cache_patterns import ANY_LENGTH
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import PARTS
 from advisor.rule import PROSE, Rule
@@ -304,6 +305,8 @@ def _leaves_out_exchange(said: Said) -> bool:
         return False
     told = named is not None and not _BESIDE.search(statement.text, 0, named.start())
     pointing = re.search(r"\b(?:it|this|they|these|which|them|that)\b", statement.text) is not None
+    if ANY_LENGTH.search(statement.text) is not None:
+        return False  # said of the context, which the exchange does not depend on
     if statement.kind in {Kind.FREE, Kind.KV_IGNORED}:
         return told or (pointing and statement.is_linked)
     short = _NANOSECONDS.search(statement.text) is not None

@@ -176,7 +176,10 @@ _DROPPED: Final = (
     r"(?:rejected|dropped|declined|shelved|parked|ruled out|discarded|myth|false|wrong"
     r"|refuted|debunked|not true|untrue|abandoned|withdrawn|not pursued|won['’]?t (?:do|fix))"
 )
-_DROPPED_LABEL: Final = Form(rf"\W*{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )")
+_DROPPED_LABEL: Final = Form(
+    rf"\W*(?:{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )|(?:flags?|flagged|detects?"
+    r"|warns? (?:of|about)|complains? about|catches)\b)"
+)
 _DROPPED_TAIL: Final = Form(
     rf"(?:[(\[—–:]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$",
 )
