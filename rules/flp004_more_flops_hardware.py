@@ -36,7 +36,7 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
-from advisor.prose.model import Kind, Phase
+from advisor.prose.model import Kind, Phase, Statement
 from advisor.rule import PROSE, Rule
 from advisor.said import (
     Said,
@@ -195,6 +195,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = in_sight(statement, confidence_of(statement))
     if sure is None or statement.phase is not Phase.DECODE or not is_small_batch(statement):
         return None
+    if (by_rows := _by_rows(statement)) is not None:
+        return by_rows
     if is_excused(said):
         return None
     if is_unlinked(statement) or carries_over(said):
@@ -222,6 +224,53 @@ def _judge(said: Said) -> Wrong | None:
         " follows GB/s, and more FLOP/s at the same bandwidth are 1.00x",
         sure,
     )
+
+
+def _by_rows(statement: Statement) -> Wrong | None:
+    """Devices in columns: a factor that is that of their TFLOPS rows, and not of their GB/s."""
+    if statement.table is None or statement.kind is not Kind.GAIN or statement.speedup is None:
+        return None
+    _, cells, own = statement.table
+    base = next(
+        (
+            i
+            for i, cell in enumerate(cells)
+            if i != own and re.match(r"\s*1(?:\.0+)? ?[x×]?\s*$", cell)
+        ),
+        None,
+    )
+    if base is None:
+        return None
+    peak = _ratio(statement.rows, r"[tp]flops|\btops\b", own, base)
+    rate = _ratio(statement.rows, r"[gt]b/s|bandwidth", own, base)
+    if peak is None or rate is None or rate > _APART * statement.speedup:
+        return None
+    if abs(peak / statement.speedup - 1.0) > _ALIKE:
+        return None
+    return Wrong(
+        f"{statement.speedup:.3g}x is the ratio of the TFLOPS; that of the GB/s, which"
+        f" single-stream"
+        f" decode follows, is {rate:.2g}x",
+        Confidence.HIGH,
+        numbers={"peak_ratio": peak, "bandwidth_ratio": rate},
+    )
+
+
+_ALIKE = 0.06
+_APART = 0.8
+
+
+def _ratio(rows: tuple[tuple[str, ...], ...], label: str, own: int, base: int) -> float | None:
+    """What a row of a table tells of one column over another."""
+    for row in rows:
+        if max(own, base) >= len(row) or not re.search(label, row[0], re.IGNORECASE):
+            continue
+        told = [re.match(r"\s*(\d[\d,]*(?:\.\d+)?)", row[i]) for i in (own, base)]
+        if told[0] is None or told[1] is None:
+            continue
+        above, below = (float(one[1].replace(",", "")) for one in told if one is not None)
+        return above / below if below > 0 else None
+    return None
 
 
 _SAME_MEMORY = (

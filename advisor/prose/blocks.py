@@ -39,6 +39,8 @@ class Block:
     """All cells of a cell's row."""
     above: tuple[str, ...] = ()
     """The first row of a cell's table, which later rows are compared with."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    """The rows of a cell's table before its own."""
     quoted: bool = False
     """Inside a block quotation."""
     group: int = 0

@@ -25,6 +25,8 @@ _COMMENT: Final = re.compile(r"<!--(?P<words>[^<>]*?rooflint:[^<>]*?)-->")
 _BOLD_LINE: Final = re.compile(r"\*\*[^*\n]{2,120}[^*\n.!]\*\*[:?]?")
 _BOLD_LEVEL: Final = 7
 """Below every heading with number signs."""
+_MOST_ROWS: Final = 12
+"""Rows that later ones may be compared with."""
 _MOST_COLUMNS: Final = 64
 """A wider table is data, and no prose."""
 _MOST_FENCES: Final = 50
@@ -48,6 +50,7 @@ class _Table:
         self.lead_in = lead_in
         self.columns: tuple[str, ...] = ()
         self.above: tuple[str, ...] = ()
+        self.rows: tuple[tuple[str, ...], ...] = ()
         self.bodies: list[PlainText] = []
         self.line = 0
         self.text = ""
@@ -242,12 +245,15 @@ class _Walk:
                     columns=table.columns,
                     cells=texts,
                     above=table.above,
+                    rows=table.rows,
                     quoted=self.quotes > 0,
                     group=table.group,
                 )
             )
         if not table.above:
             table.above = texts
+        if len(table.rows) < _MOST_ROWS:
+            table.rows = (*table.rows, texts)
         self.last = ""
 
     def _is_alone(self, line: int, start: int, end: int) -> bool:

@@ -80,7 +80,9 @@ _SUPPOSE: Final = Form(
 _WOULD: Final = Form(r"\b(?:would|could|might)\b")
 """What follows from a supposition of the sentence before."""
 _LABEL: Final = Form(
-    r"\W*(?:[^:.]{0,40}\b(?:untested|unverified|unproven|to be tested|open question)[^:.]{0,20}:"
+    r"\W*(?:[^:.]{0,40}\b(?:untested|unverified|unproven|to be (?:tested|verified|checked)|under"
+    r" test"
+    r"|open question)[^:.]{0,20}:"
     r"|(?:retracted|busted|debunked|refuted|anti-?pattern|disproved|withdrawn|hoax|clickbait)\b"
     r"[^:.]{0,20}:|on paper\b|in theory\b|theoretically\b)",
 )

@@ -130,6 +130,8 @@ class Statement(NamedTuple):
     sentence_text: str = ""
     above: tuple[str, ...] = ()
     """Of a cell: the first row of its table, where it stands in a later one."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    """Of a cell: the rows of its table before its own."""
     table: tuple[tuple[str, ...], tuple[str, ...], int] | None = None
     """Of a cell: the headers, the row, and the index of its column."""
 

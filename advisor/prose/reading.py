@@ -382,6 +382,7 @@ class _BlockReader:
             sentence_text=sentence.text,
             table=self._table(),
             above=block.above,
+            rows=block.rows,
         )
 
     def _answered(self, index: int, statement: Statement) -> Statement:
@@ -631,6 +632,7 @@ def _against_earlier(statement: Statement, base_ms: float | None) -> Statement:
         or statement.opener in _CONCLUDING
         or _PLANNED.search(statement.text) is not None
     )
+    base_ms = base_ms or _above_ms(statement)
     if base_ms is not None:
         factor = base_ms / statement.tpot_ms
     elif before and hoped:
@@ -642,6 +644,25 @@ def _against_earlier(statement: Statement, base_ms: float | None) -> Statement:
     return statement._replace(kind=Kind.GAIN, speedup=factor)
 
 
+def _above_ms(statement: Statement) -> float | None:
+    """Time per token of the first row of a table, where that is a baseline in the same unit."""
+    if statement.table is None or not statement.above:
+        return None
+    _, cells, own = statement.table
+    if own >= min(len(cells), len(statement.above)) or BASE_ROW.search(statement.above[0]) is None:
+        return None
+    before, after = (_IN_UNIT.match(row[own]) for row in (statement.above, cells))
+    if before is None or after is None or bool(before["time"]) != bool(after["time"]):
+        return None
+    value = float(before["value"].replace(",", ""))
+    if value <= 0:
+        return None
+    return value if before["time"] else 1e3 / value
+
+
+_IN_UNIT: Final = Form(
+    r"\s*[~≈]?\s*(?P<value>\d[\d,]*(?:\.\d+)?) ?(?:(?P<time>ms\b)|tok\S*|t/s|tokens per second)"
+)
 _FELT: Final = 1.05
 """From here on a figure is no repetition of the one before."""
 
@@ -659,7 +680,7 @@ def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None
 
 _BATCH_COLUMN: Final = Form(
     r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs"
-    r"|max_batch_size|clients)\b",
+    r"|max_batch_size|clients|chats|conversations|callers)\b",
 )
 _DEVICES_COLUMN: Final = Form(
     r"^(?:#\s?)?(?:gpus|cards|devices|tp|tensor parallel\w*|number of (?:gpus|cards|devices))\b"

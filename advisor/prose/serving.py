@@ -32,6 +32,7 @@ _CARRIES: Final = Form(
     r"|will be there|still)\b"
     r"|\b(?:gives?|yields?|does|do|gets?|sees?|brings?) the same (?:with|at|for|under|on|in)\b"
     r"|\binherits?\b|\binherited by\b"
+    rf"|\b{_FIGURE}(?: \w+)? (?:again|once more)(?=[.,;:)]|$)"
     r"|\bstill (?:gives?|brings?|yields?|sees?|gets?|have|has|buys?) (?:us |you |me )?(?:the|that"
     r"|those"
     r"|about|a|our|its) (?:full |same )?\d"

@@ -161,7 +161,8 @@ _REJECTING: Final = Form(
     r"|discarded|abandoned|dismissed|wrong\w*|false\w*|incorrect\w*|what (?:not|does not"
     r"|doesn'?t)|traps?|errors?|flag(?:s|ged)?|example of bad|bad (?:ideas?|claims?|examples?)"
     r"|claim versus|near miss|overclaims?|non-?levers?"
-    r"|(?:and|but|or|we|i|since|ideas?|options?|proposals?|levers?) (?:\w+ )?(?:dropped|shelved"
+    r"|(?:decided|ruled|voted|spoke) against|(?:and|but|or|we|i|since|ideas?|options?|proposals?"
+    r"|levers?) (?:\w+ )?(?:dropped|shelved"
     r"|parked|declined|refused|ruled out|turned down|gave up|given up|set aside|struck|cancelled"
     r"|canceled|threw out|killed|put aside|withdrawn)"
     r"|ruled out|turned down|shelved|parked|declined|(?:gave|giv(?:e|en|ing)) (?:\w+ )?up|set aside"
@@ -172,6 +173,11 @@ _REJECTING: Final = Form(
     r" (?:expect"
     r"|bother|believe))\b",
 )
+_STANDS_BY: Final = Form(
+    r"\b(?:and|which|so) we (?:will |shall |do |fully )?(?:stand by|agree|follow|adopt|keep|honou?r"
+    r"|hold to|go with|take (?:it|this|that) (?:as|for|over)|plan with|count on)\b"
+)
+"""An attributed figure that the author makes his own."""
 _DROPPED: Final = (
     r"(?:rejected|dropped|declined|shelved|parked|ruled out|discarded|myth|false|wrong"
     r"|refuted|debunked|not true|untrue|abandoned|withdrawn|not pursued|won['’]?t (?:do|fix))"
@@ -256,7 +262,10 @@ def status_of(
     head = text[sentence.start : clause.end]
     if not certain and _SUPPOSED.search(head):
         return Status.SUPPOSED
-    if _ATTRIBUTED.search(head) or _REFUTING_TAIL.search(text[sentence.start : sentence.end]):
+    stands = _STANDS_BY.search(text, clause.start, sentence.end) is not None
+    if (_ATTRIBUTED.search(head) and not stands) or _REFUTING_TAIL.search(
+        text[sentence.start : sentence.end]
+    ):
         return Status.QUOTED
     if _is_taken_back(text, sentences, index, clause):
         return Status.REFUTED
