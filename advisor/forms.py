@@ -27,18 +27,29 @@ _EVERYWHERE: Final = frozenset(
 
 
 class Form:
-    """A compiled pattern, whatever the case, with the letters that its matches hold."""
+    """A pattern, whatever the case, with the letters that its matches hold.
 
-    __slots__ = ("_asked", "_compiled", "_digits", "_filters", "_hints", "pattern")
+    It is compiled when it is first asked: a check that reads no prose pays for none.
+    """
+
+    __slots__ = ("_asked", "_compiled", "_digits", "_filters", "_flags", "_hints", "pattern")
 
     def __init__(self, pattern: str, flags: int = re.IGNORECASE) -> None:
-        """Compile a pattern."""
+        """Keep a pattern."""
         self.pattern = pattern
-        self._compiled = re.compile(pattern, flags)
+        self._flags = flags
+        self._compiled: re.Pattern[str] | None = None
         self._asked = 0
         self._hints: tuple[str, ...] = ()
         self._digits = False
         self._filters = False
+
+    @property
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern as `re` knows it."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, self._flags)
+        return self._compiled
 
     def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As of a compiled pattern."""
@@ -52,26 +63,30 @@ class Form:
                     return None
         elif self._asked < _ASKED:
             self._ask()
-        return self._compiled.search(text, start, end)
+        return (self._compiled or self.compiled).search(text, start, end)
 
     def finditer(
         self, text: str, start: int = 0, end: int = sys.maxsize
     ) -> Iterator[re.Match[str]]:
         """As of a compiled pattern."""
         found = self.may_stand(text, start, end)
-        return self._compiled.finditer(text, start, end) if found else iter(())
+        return self.compiled.finditer(text, start, end) if found else iter(())
 
     def fullmatch(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As of a compiled pattern."""
-        return self._compiled.fullmatch(text, start, end)
+        return self.compiled.fullmatch(text, start, end)
 
     def match(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As of a compiled pattern."""
-        return self._compiled.match(text, start, end)
+        return self.compiled.match(text, start, end)
+
+    def findall(self, text: str) -> list[Any]:
+        """As of a compiled pattern."""
+        return self.compiled.findall(text) if self.may_stand(text) else []
 
     def sub(self, new: str, text: str) -> str:
         """As of a compiled pattern."""
-        return self._compiled.sub(new, text) if self.may_stand(text) else text
+        return self.compiled.sub(new, text) if self.may_stand(text) else text
 
     def may_stand(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
         """Whether one of the hints stands in a text; true while there are none."""
@@ -88,7 +103,7 @@ class Form:
         """Count a search; the last one counted derives the hints."""
         self._asked += 1
         if self._asked == _ASKED:
-            hints = hints_of(self.pattern, self._compiled.flags)
+            hints = hints_of(self.pattern, self._flags)
             self._digits = _DIGIT in hints
             self._hints = tuple(hint for hint in hints if hint != _DIGIT)
             self._filters = bool(hints)

@@ -158,25 +158,21 @@ def decode_gain(said: Said) -> Confidence | None:
     return in_sight(statement, confidence_of(statement))
 
 
-_COMPUTE_BOUND: Final = re.compile(
-    r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)", re.IGNORECASE
-)
+_COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
 _COUNTS: Final = {"twelve": 12, "sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64,
                   "a hundred": 100, "one hundred": 100, "two hundred": 200}  # fmt: skip
-_MANY: Final = re.compile(
+_MANY: Final = Form(
     rf"(?<![\w.,])(\d{{2,5}}|{'|'.join(_COUNTS)})(?![- ]tokens?\b)[- ](?:\w+ ){{0,2}}?(?:users?"
     rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
-    r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b",
-    re.IGNORECASE,
+    r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b"
 )
-_BELOW_BANDWIDTH: Final = re.compile(
+_BELOW_BANDWIDTH: Final = Form(
     r"\d ?% of (?:the |its )?(?:peak |hbm |memory )*(?:bandwidth|hbm)\b|(?:could|can)(?:n['’]t"
     r"| not)"
     r" (?:saturate|fill|reach)|well below (?:the )?(?:\w+ )?(?:bandwidth|speed)"
     r"|slow(?:er)? (?:kernel"
-    r"|path|fallback)|fallback kernel",
-    re.IGNORECASE,
+    r"|path|fallback)|fallback kernel"
 )
 
 
@@ -190,13 +186,12 @@ def is_excused(said: Said) -> bool:
     return many_rows(said) >= LARGE_BATCH
 
 
-_FEWER_BYTES: Final = re.compile(
+_FEWER_BYTES: Final = Form(
     r"\b(?:halv\w+|quarter\w*|cuts?|reduc\w+|fewer|less|half|lower\w*|shrink\w*|sav\w+) (?:the "
     r"|of the )?"
     r"(?:weight |memory |hbm |dram )?(?:bytes|traffic|reads)"
     r"|\b(?:bytes|traffic)(?! are| is) (?:\w+ ){0,3}?(?:halv\w*|fall|fell|drop|shrink"
-    r"|go(?:es)? down)",
-    re.IGNORECASE,
+    r"|go(?:es)? down)"
 )
 
 
@@ -216,18 +211,17 @@ def rows_in(text: str) -> int:
     return max((_COUNTS.get(number) or int(number) for number in found), default=0)
 
 
-_RATE: Final = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s", re.IGNORECASE)
-_TWO_RATES: Final = re.compile(
+_RATE: Final = Form(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s")
+_TWO_RATES: Final = Form(
     r"\d ?(?:[tg]b/s)? ?(?:instead of|rather than|against|versus|vs\.?|to|->|→|from|over|up from"
     r"|where) (?:\w+ ){0,2}?\d[\d.,]* ?[tg]b/s"
     r"|\d ?[tg]b/s (?:replac\w+|instead of|rather than|over|against|vs\.?|versus|and not|up from"
     r"|from)"
-    r" (?:\w+ ){0,2}?\d",
-    re.IGNORECASE,
+    r" (?:\w+ ){0,2}?\d"
 )
 
 
-_AT: Final = re.compile(r"\d ?[tg]b/s\b[^.;]{0,48}? at \d{3,4}\b(?! ?[tg]b/s)", re.IGNORECASE)
+_AT: Final = Form(r"\d ?[tg]b/s\b[^.;]{0,48}? at \d{3,4}\b(?! ?[tg]b/s)")
 """A second one without its unit: "1,008 GB/s is quicker than 48 GB at 768"."""
 
 
@@ -254,11 +248,10 @@ def is_general(statement: Statement) -> bool:
     return not of_tokens and "performance" in statement.text and statement.speedup is None
 
 
-_OF_UNITS: Final = re.compile(
+_OF_UNITS: Final = Form(
     r"\b(?:tensor cores?|kernels?|gemms?|matmuls?|units|math|arithmetic|engines?|library) "
     r"(?:\w+ ){0,2}?(?:is|are|runs?|becomes?|multipl\w+|comput\w+|works?) [^.;:,]{0,30}?(?:fast"
-    r"|quick)",
-    re.IGNORECASE,
+    r"|quick)"
 )
 """The speed of a unit or kernel, which is a premise and no claim about tokens."""
 _METRICS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})

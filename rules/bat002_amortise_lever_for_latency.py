@@ -29,6 +29,7 @@ from advisor.alternatives import advice
 from advisor.audit import Audit, LeverAudit
 from advisor.evidence import claim_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase, Statement
@@ -143,18 +144,15 @@ def _throughput(lever: LeverAudit) -> str:
     return "the tokens of all users grow with more sequences in flight"
 
 
-_ALL_RATE = re.compile(
+_ALL_RATE = Form(
     r"(\d[\d,]*) tok(?:en)?s?/s (?:in total|total|aggregate|overall|across|altogether|for all|in"
     r" all"
     r"|together|combined)"
     r"|(?:total|aggregate|together|throughput|altogether|all users|combined|server|card|gpu|box"
-    r"|endpoint)\D{0,40}?(\d[\d,]*) tok(?:en)?s?/s",
-    re.IGNORECASE,
+    r"|endpoint)\D{0,40}?(\d[\d,]*) tok(?:en)?s?/s"
 )
-_ONE_STREAM = re.compile(
-    r"\b(?:single|one|lone) (?:stream|user|sequence|request)|\bbatch (?:size )?1\b", re.IGNORECASE
-)
-_STEP = re.compile(r"\b(?:step|pass|iteration)\b[^.;:]{0,40}?(\d+(?:\.\d+)?) ?ms\b", re.IGNORECASE)
+_ONE_STREAM = Form(r"\b(?:single|one|lone) (?:stream|user|sequence|request)|\bbatch (?:size )?1\b")
+_STEP = Form(r"\b(?:step|pass|iteration)\b[^.;:]{0,40}?(\d+(?:\.\d+)?) ?ms\b")
 """A step's time, which is each user's time per token."""
 _MANY = (
     r"(?:users|streams|sessions|requests|clients|sequences|chats|conversations|people|persons"
@@ -165,9 +163,7 @@ _WORDED = {
     "sixteen": 16, "twenty": 20, "thirty": 30, "thirty-two": 32, "fifty": 50, "sixty-four": 64,
 }  # fmt: skip
 _HOW_MANY = rf"(?:\d{{1,4}}|{'|'.join(sorted(_WORDED, key=len, reverse=True))})"
-_COUNT = re.compile(
-    rf"\b({_HOW_MANY}) (?:[\w-]+ )?{_MANY}\b|batch (?:size )?(?:of )?(\d{{1,4}})", re.IGNORECASE
-)
+_COUNT = Form(rf"\b({_HOW_MANY}) (?:[\w-]+ )?{_MANY}\b|batch (?:size )?(?:of )?(\d{{1,4}})")
 _FEWER = (
     r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small|halv|cut|drop)\w*(?: the| a|"
     r" our)?"
@@ -175,11 +171,10 @@ _FEWER = (
     r"|fewer (?:\w+ )?(?:users|requests|sequences|streams|chats|slots)|at batch (?:size )?1\b"
     r"|lower concurrency|(?<!server )(?<!one )(?<!box )without batching|no batching|replicas?\b"
 )
-_CHANGE = re.compile(
-    r"\bbatch(?: size)?(?: of| from)? (\d+) to (?:a )?(?:batch )?(?:size )?(?:of )?(\d+)",
-    re.IGNORECASE,
+_CHANGE = Form(
+    r"\bbatch(?: size)?(?: of| from)? (\d+) to (?:a )?(?:batch )?(?:size )?(?:of )?(\d+)"
 )
-_RAISED = re.compile(
+_RAISED = Form(
     r"\b(?:(?:continuous|dynamic|in-?flight|static|request|adaptive|iteration[- ]level|automatic)"
     r" (?:batch\w*|scheduling)"
     r"|(?<!without )(?<!no )(?<!than )batching\b"
@@ -202,8 +197,7 @@ _RAISED = re.compile(
     r"|forward)"
     rf"|(?:pass|step|read|weights) (?:is|are) shared|more {_MANY}"
     r"|(?:each|every) (?:added|additional|extra|further|new) (?:user|request|stream|session|client)"
-    rf"|(?:{_HOW_MANY}|many) {_MANY} (?:at a time|at once|together|in one))",
-    re.IGNORECASE,
+    rf"|(?:{_HOW_MANY}|many) {_MANY} (?:at a time|at once|together|in one))"
 )
 """How more sequences come into a step."""
 _QUEUE = (
@@ -212,7 +206,7 @@ _QUEUE = (
     r"|\btails?\b"
     r"|admission|ttft|first token|nightly|whole set|makespan|jobs?\b"
 )
-_ONE = re.compile(
+_ONE = Form(
     r"\b(?:each(?: one)?(?: of (?:them|the|these|us|our))?|every ?one(?: of (?:them|the|us))?"
     r"|every(?:body| single| individual)?|every (?:\w+ )?(?:user|person|client|customer|reader|chat"
     r"|stream|session|caller|tenant|screen|conversation)|anyone|anybody|somebody|someone|alone"
@@ -226,8 +220,7 @@ _ONE = re.compile(
     r"|whoever|(?:private|personal|own) (?:assistant|chat|bot|session|copilot)"
     r"|(?:his|her|their|the (?:user|reader|customer|client|person|caller)['’]s) (?:side|point of"
     r" view|perspective"
-    r"|screen|desk|end|eyes))\b",
-    re.IGNORECASE,
+    r"|screen|desk|end|eyes))\b"
 )
 _OTHERS = frozenset(
     {"GRAPHS", "QUANT", "SPEC", "TP", "KVQ", "DISTILL", "LAYERS", "S24", "PREFIX", "OFFLOAD", "GQA",

@@ -28,6 +28,7 @@ from advisor.alternatives import advice
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
 from advisor.prose.patterns import CAPACITY_DRIVES
@@ -207,19 +208,18 @@ def _is_as_fast(said: Said) -> bool:
     return said.has(_SAME_BANDWIDTH) or (one and not said.has("bandwidth"))
 
 
-_SIZE = re.compile(r"(?<![\w.,])(\d{1,4}) ?(?:GB|gigabytes)\b(?!/s)", re.IGNORECASE)
+_SIZE = Form(r"(?<![\w.,])(\d{1,4}) ?(?:GB|gigabytes)\b(?!/s)")
 _SIZES_OF_MEMORY = frozenset(
     {4, 6, 8, 10, 11, 12, 16, 20, 22, 24, 32, 36, 40, 48, 64, 72, 80, 94, 96, 120, 128, 141, 180,
      188, 192, 256, 288, 384, 512, 768, 1024}
 )  # fmt: skip
-_MORE_ROOM = re.compile(
+_MORE_ROOM = Form(
     r"\b(?:more|additional|extra|bigger|larger|double|twice|each additional|freed|spare|unused"
     r"|another)"
     r" (?:\d+ ?gb |the )?(?:\w+ )?(?:memory|vram|ram|hbm|capacity|gigabytes?|headroom|room|dimms?"
     r"|sticks?)"
     r"|\b(?:freed|adding|added|installed) (?:\w+ ){0,2}?\d+ ?gb|(?:dimm|memory) size"
-    r"|(?:bigger|larger) the memory",
-    re.IGNORECASE,
+    r"|(?:bigger|larger) the memory"
 )
 _FITTED = (
     r"(?:already|it|model|\d+b) (?:\w+ ){0,2}?(?:fit(?:s|ted)?\b|resident|in (?:ram|vram|memory))"
@@ -283,17 +283,15 @@ _PAIRS = (
         re.IGNORECASE,
     ),
 )
-_OF_A_CARD = re.compile(
+_OF_A_CARD = Form(
     r"(\d+(?:\.\d+)?) ?GB (?:of (?:memory|vram|ram|hbm)|card|board|gpu|version|variant|one\b"
     r"|original|part|model\b|configuration|mac|machine|memory|vram|ram\b|kit|module|[A-Z]+\d|RTX"
-    r"|\d{4})",
-    re.IGNORECASE,
+    r"|\d{4})"
 )
-_TIMES = re.compile(
+_TIMES = Form(
     r"\b(twice|double|doubled|two times|2x|triple|tripled|three times|3x|thrice|quadruple"
     r"|four times|4x) (?:the |as much )?(?:amount of )?(?:memory|vram|ram|hbm|capacity|gigabytes"
-    r"|gb)\b",
-    re.IGNORECASE,
+    r"|gb)\b"
 )
 _FACTORS = {"tw": 2.0, "do": 2.0, "2x": 2.0, "tr": 3.0, "th": 3.0, "3x": 3.0, "qu": 4.0, "fo": 4.0,
             "4x": 4.0}  # fmt: skip

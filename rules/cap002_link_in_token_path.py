@@ -21,13 +21,13 @@ model does not see a loss.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE, JudgedClaim
 from advisor.levers.placement import OffloadLever
 from advisor.prose.model import Kind
@@ -118,18 +118,16 @@ def _claims_gain(judged: JudgedClaim | None) -> bool:
     return judged is not None and (judged.speedup or 0.0) >= 1.0
 
 
-_SELDOM = re.compile(
+_SELDOM = Form(
     r"\b(?:idle|inactive|paused|waiting|between turns|swapped out|evicted|cold|prefix|once\b"
     r"|at start|start-?up|load(?:ing)? time|download|grace|gh200|gb200|c2c|coherent|apple"
     r"|unified memory|checkpoint(?:ing|s)?|optimi[sz]er|batch of \d{3}|throughput|input embeddings?"
-    r"|embedding table|unused|never (?:read|used)|spare|backup|copy of)\b",
-    re.IGNORECASE,
+    r"|embedding table|unused|never (?:read|used)|spare|backup|copy of)\b"
 )
 """What crosses the link seldom, a link that is no bottleneck, or a batch that shares it."""
-_PER_TOKEN = re.compile(
+_PER_TOKEN = Form(
     r"\b(?:each|every|per|a)[- ](?:\w+ )?(?:tokens?|step)\b|decod|generat|\bchats?\b|single (?:user"
-    r"|stream)|one user|\blayers? (?:of|in|on)|\bexperts?\b",
-    re.IGNORECASE,
+    r"|stream)|one user|\blayers? (?:of|in|on)|\bexperts?\b"
 )
 
 

@@ -37,6 +37,7 @@ from advisor.evidence import (
     rests_on_guesses,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE, ClaimVerdict
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
@@ -230,12 +231,11 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
-_PART = re.compile(
+_PART = Form(
     r"\b(?:rms ?norm|layer ?norm|norms?|softmax|mlp|ffn|feed[- ]forward|rope|rotary|sampl\w+"
-    r"|embedding|activation function|lm[- ]head|router)\b",
-    re.IGNORECASE,
+    r"|embedding|activation function|lm[- ]head|router)\b"
 )
-_FACTOR = re.compile(r"(?:\d+(?:\.\d+)?[-–])?(\d+(?:\.\d+)?) ?[x×]", re.IGNORECASE)
+_FACTOR = Form(r"(?:\d+(?:\.\d+)?[-–])?(\d+(?:\.\d+)?) ?[x×]")
 _SHARE = r"%|share|fraction|\bms\b|of the (?:time|step)|whole model|amdahl"
 
 

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from advisor.audit import Audit, LeverAudit
 from advisor.evidence import claim_numbers, claims_of, lever_facts, rests_on_guesses
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.prose.model import Kind, Phase
 from advisor.prose.widths import widths_of
@@ -155,23 +156,21 @@ _PAIR = re.compile(
     re.IGNORECASE,
 )
 """Bytes before and after, or after and before."""
-_PART_OF = re.compile(
+_PART_OF = Form(
     r"\b(?:an?|one|about an?|roughly an?|less than an?) (half|third|quarter|fifth|sixth|seventh"
     r"|eighth|tenth|sixteenth) (?:of )?(?:the )?(?:\w+ )?(?:size|bytes|weights?|f16|fp16|bf16"
     r"|traffic|data|footprint|reads|volume)\b|\b(halv|quarter)(?:e?s|ed|ing) (?:the )?(?:\w+ )?"
-    r"(?:bytes|traffic|reads|weights?|size|data|volume)\b",
-    re.IGNORECASE,
+    r"(?:bytes|traffic|reads|weights?|size|data|volume)\b"
 )
 _PARTS = {"half": 2.0, "halv": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0,
           "seventh": 7.0, "eighth": 8.0, "tenth": 10.0, "sixteenth": 16.0}  # fmt: skip
-_TIMES_LESS = re.compile(
+_TIMES_LESS = Form(
     r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:x|×|times|-?fold) (?:fewer|less|smaller|reduction (?:in|of)"
     r"|lower) (?:\w+ ){0,2}?(?:bytes|traffic|weights?|data|reads|size|volume)"
     r"|\b(?:bytes|traffic|weights?|checkpoint|model|reads|size|data) (?:\w+ ){0,4}?(?:shr[aiu]nk\w*"
     r"|f[ae]ll\w*|drops?|reduced|smaller|compressed|reduction)(?: \w+)?(?: by)?:? (?:a factor of )?"
     r"(\d+(?:\.\d+)?) ?[x×]"
-    r"|\breduction of (?:the )?(?:weights?|bytes|traffic|size)\b[^.;]{0,24}?(\d+(?:\.\d+)?) ?[x×]",
-    re.IGNORECASE,
+    r"|\breduction of (?:the )?(?:weights?|bytes|traffic|size)\b[^.;]{0,24}?(\d+(?:\.\d+)?) ?[x×]"
 )
 _GRACE = 1.10
 _FITTING = (
@@ -179,16 +178,14 @@ _FITTING = (
     r"|batch(?:es)? (?:more|larger)|\bcpus?\b|system ram|offload"
 )
 """What the smaller model gains beside its bytes."""
-_ENGINES = re.compile(
+_ENGINES = Form(
     r"\b(?:hf|hugging ?face|transformers|vllm|tgi|sglang|tensorrt(?:-llm)?|llama\.cpp"
-    r"|exllama(?:v\d)?|mlc(?:-llm)?|ollama|lmdeploy|eager|torch\.compile|cuda graphs)\b",
-    re.IGNORECASE,
+    r"|exllama(?:v\d)?|mlc(?:-llm)?|ollama|lmdeploy|eager|torch\.compile|cuda graphs)\b"
 )
 """Engines: of two, one is what the other is compared with."""
-_OTHER_GOODS = re.compile(
+_OTHER_GOODS = Form(
     r"\b(?:energy|joules?|watts?|power draw|costs? per|price|dollars?|euros?|perplexity|accuracy"
-    r"|carbon|download|disk|load(?:ing)? time)\b",
-    re.IGNORECASE,
+    r"|carbon|download|disk|load(?:ing)? time)\b"
 )
 _NARROWED = (
     r"\bweights\b|per token|quanti[sz]|checkpoint|\b(?:fp|int|nf|q)\d|\bbits?\b|\bawq\b|\bgptq\b"
@@ -233,10 +230,9 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
-_BEFORE = re.compile(
+_BEFORE = Form(
     r"\b(?:before|today|now|currently|baseline|base|reference|was|old)\b[^;\n]{0,60}?"
-    r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:tok(?:ens?)?s?/s|t/s|tps|tokens (?:per|a) second)",
-    re.IGNORECASE,
+    r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:tok(?:ens?)?s?/s|t/s|tps|tokens (?:per|a) second)"
 )
 
 

@@ -24,7 +24,6 @@ If the served checkpoint is sliced after the masks were learned, say `storage: r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice, gain_of, told
@@ -39,6 +38,7 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.levers.prune import Prune
 from advisor.prose.model import Kind, Phase
 from advisor.prose.patterns import PARTS
@@ -165,11 +165,10 @@ def _share(idea: Prune) -> str:
     return percent(idea.fraction) if idea.fraction is not None else "part"
 
 
-_SHARE = re.compile(
+_SHARE = Form(
     r"(?P<some>\d{1,3}) of (?:the |its |all )?(?P<all>\d{2,3}) (?:\w+ )?heads"
     r"|(?P<percent>\d{1,2}) ?% of (?:the |its |all )*(?:\w+ )?heads"
-    r"|(?P<part>half|third|quarter|fifth|eighth)(?: of)? (?:the |its |all |our )*(?:\w+ )?heads",
-    re.IGNORECASE,
+    r"|(?P<part>half|third|quarter|fifth|eighth)(?: of)? (?:the |its |all |our )*(?:\w+ )?heads"
 )
 """How many of the heads go."""
 _ALL_BUT = 0.75

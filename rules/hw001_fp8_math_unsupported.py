@@ -21,7 +21,6 @@ flagged.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -29,6 +28,7 @@ from advisor.audit import Audit, LeverAudit
 from advisor.catalog.features import multiplies
 from advisor.evidence import claimed_over, claimed_words, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.levers.quantize import Quantize
 from advisor.rule import Rule
 from advisor.wording import factor
@@ -74,9 +74,7 @@ levers:
     ),
 )
 
-_MATH: Final = re.compile(
-    r"tensor[- ]?cores?|flops|\bmma\b|\bmath\b|arithmetic|compute", re.IGNORECASE
-)
+_MATH: Final = Form(r"tensor[- ]?cores?|flops|\bmma\b|\bmath\b|arithmetic|compute")
 
 
 def check(audit: Audit) -> Iterator[Finding]:

@@ -19,7 +19,6 @@ FP4 for its bytes or memory is right anywhere it can be unpacked, and is not fla
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -27,6 +26,7 @@ from advisor.audit import Audit, LeverAudit
 from advisor.catalog.features import multiplies
 from advisor.evidence import claimed_over, claimed_words, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.rule import Rule
 from advisor.wording import factor
 
@@ -71,9 +71,7 @@ levers:
     ),
 )
 
-_MATH: Final = re.compile(
-    r"tensor[- ]?cores?|flops|\bmma\b|\bmath\b|arithmetic|compute", re.IGNORECASE
-)
+_MATH: Final = Form(r"tensor[- ]?cores?|flops|\bmma\b|\bmath\b|arithmetic|compute")
 
 
 def check(audit: Audit) -> Iterator[Finding]:

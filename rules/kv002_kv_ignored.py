@@ -28,6 +28,7 @@ from typing import NamedTuple
 from advisor.audit import Audit
 from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.operands import without_cache_bytes_ms
 from advisor.prose.cache_patterns import (
@@ -406,14 +407,13 @@ def _is_universal(statement: Statement) -> bool:
     return _OTHER_SUBJECT.search(statement.text) is None
 
 
-_WEIGHTS_ARE = re.compile(
+_WEIGHTS_ARE = Form(
     r"\bweights? (?:are|is|become|becomes|look) (?:then |here |there )?(?:a |in the "
     r"|only )?(?:rounding"
-    r"|neglig|tiny|small|little|noise|minor|irrelevant)",
-    re.IGNORECASE,
+    r"|neglig|tiny|small|little|noise|minor|irrelevant)"
 )
 """The weights are what counts little, and not the cache."""
-_OF_WEIGHTS = re.compile(r"\W*(?:the )?weights?\b[^.;]{0,24}(?::|alone|take|are)", re.IGNORECASE)
+_OF_WEIGHTS = Form(r"\W*(?:the )?weights?\b[^.;]{0,24}(?::|alone|take|are)")
 """A part of the step, told as such."""
 
 

@@ -28,6 +28,7 @@ from typing import Final
 
 from advisor.audit import Audit
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.operands import sentences_of
 from advisor.rule import CLAIMS, STATEMENTS, Rule
 from advisor.wording import span_of
@@ -106,10 +107,8 @@ _FORMS: Final = (
         "replays a prompt that the prefix cache holds",
     ),
 )
-_RATE: Final = re.compile(
-    r"tok(?:en)?s?\s*(?:/|per)\s*s|tps\b|\btpot\b|\bthroughput\b", re.IGNORECASE
-)
-_DENIED: Final = re.compile(r"\b(?:not|never|no|without|exclud\w+|un-?\w*like)\b", re.IGNORECASE)
+_RATE: Final = Form(r"tok(?:en)?s?\s*(?:/|per)\s*s|tps\b|\btpot\b|\bthroughput\b")
+_DENIED: Final = Form(r"\b(?:not|never|no|without|exclud\w+|un-?\w*like)\b")
 
 
 def check(audit: Audit) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ from typing import Final
 from advisor.audit import Audit
 from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.operands import alone_at_batch_1, routed, sentences_of
 from advisor.prose.model import Kind
@@ -88,9 +89,7 @@ _CORRELATED: Final = 0.6
 """Least part of the expected distinct experts that correlated routing touches."""
 
 
-_AMOUNT: Final = re.compile(
-    r"\bread(?:s|ing)?\b[^.;]{0,40}?(\d+(?:\.\d+)?)\s?(GB|B)\b", re.IGNORECASE
-)
+_AMOUNT: Final = Form(r"\bread(?:s|ing)?\b[^.;]{0,40}?(\d+(?:\.\d+)?)\s?(GB|B)\b")
 _MORE: Final = 1.5
 """Bytes of the step over those of batch 1 from which the difference is no rounding."""
 
@@ -161,10 +160,9 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
 
 _MANY: Final = 16
 """Tokens of a step that touch several times the experts of one, whatever k of E."""
-_OF_ONE: Final = re.compile(
+_OF_ONE: Final = Form(
     r"\b(?:per|each|every|a|one|single) (?:\w+ )?(?:token|sequence|user|request)\b|\bapiece\b"
-    r"|\b(?:nearly|almost) (?:all|every)\b|\bat batch (?:1|one)\b",
-    re.IGNORECASE,
+    r"|\b(?:nearly|almost) (?:all|every)\b|\bat batch (?:1|one)\b"
 )
 
 

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from advisor.audit import Audit
 from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.operands import routed, sentences_of
 from advisor.prose.model import Kind
 from advisor.rule import MEMORY, PROSE, Rule
@@ -84,9 +85,9 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
-_FITS = re.compile(r"\bfits?\b", re.IGNORECASE)
-_ACTIVE = re.compile(r"\bactive\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b", re.IGNORECASE)
-_NOT = re.compile(r"\b(?:not|n't|never|no|only if|offload\w*)\b", re.IGNORECASE)
+_FITS = Form(r"\bfits?\b")
+_ACTIVE = Form(r"\bactive\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b")
+_NOT = Form(r"\b(?:not|n't|never|no|only if|offload\w*)\b")
 
 
 def _sentences(audit: Audit) -> Iterator[Finding]:
@@ -121,13 +122,12 @@ _ELSEWHERE = (
     r"|expert cache|on the host|unified memory|stream(?:ed|ing)? (?:in |from )"
 )
 """Words that put the experts somewhere else."""
-_NOT_THE_MODEL = re.compile(
+_NOT_THE_MODEL = Form(
     r"\b(?:kv|cache|context|adapters?|lora|draft|activations?|(?:per|each|one|an|every) "
     r"(?:expert|layer|token|step)|shared (?:experts?|layers?|part)|attention|router|reads?|streams?"
     r"|traffic|bandwidth)\b(?<!for the cache)(?<!for cache)(?<!for context)(?<!for the context)"
     r"(?<!for a kv)(?<!for the kv)|\bno (?:\w+[- ]){0,3}?(?:card|gpu|device|laptop"
-    r"|machine|board)\b",
-    re.IGNORECASE,
+    r"|machine|board)\b"
 )
 """What else needs memory, or is said of reading; and a card that is denied."""
 _OF_ACTIVE = r"\bactiv(?:e|at\w+)\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b|per token|top-?k|\bsparse\b"

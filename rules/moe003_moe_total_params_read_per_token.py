@@ -21,12 +21,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from advisor.audit import Audit
 from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.operands import routed, sentences_of, stored_weight_bytes
-from advisor.prose.frame import Frame
 from advisor.prose.model import Kind, Statement, Status
 from advisor.prose.patterns import ALL_EXPERTS, LIKE_DENSE
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
@@ -40,6 +41,9 @@ from advisor.said import (
     many_rows,
 )
 from advisor.wording import size
+
+if TYPE_CHECKING:
+    from advisor.prose.frame import Frame
 
 RULE = Rule(
     code="MOE003",
@@ -200,20 +204,18 @@ _FOR_EACH = re.compile(
     r"|\btokens? (?:needs?|costs?|takes?|drags?|pulls?|reads?|streams?)\b",
     re.IGNORECASE,
 )
-_HELD = re.compile(
+_HELD = Form(
     r"\b(?:resident|held|holds?|hosts?|memory needed|needed to|fits?|capacity|stored?|kept|sit|sits"
     r"|live|lives|occup\w+|footprint"
     r"|allocat\w+|disk|download\w*|vram|must be in|have to be in|available"
-    r"|gb of (?:\w+ )?(?:memory|ram|hbm))\b",
-    re.IGNORECASE,
+    r"|gb of (?:\w+ )?(?:memory|ram|hbm))\b"
 )
 """What must be there, which is rightly all."""
-_TAKEN = re.compile(
+_TAKEN = Form(
     r"\b(?:travel|flow|arriv|leav|read|stream|load|fetch|pull|mov|drag|cross|travers|touch"
     r"|go(?:es)? (?:over|through)|pass|haul|shift|transfer|transport|suck|shovel|need|cost|traffic"
     r"|through|per token|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput"
-    r"|us(?:e|es|ed)\b|tak(?:e|es|en)\b|bytes)\w*",
-    re.IGNORECASE,
+    r"|us(?:e|es|ed)\b|tak(?:e|es|en)\b|bytes)\w*"
 )
 _CLOSE = {True: (0.92, 1.08), False: (0.85, 1.3)}
 """All weights at 8 bits and more, and below, where scales and wide parts add to them."""
@@ -249,9 +251,7 @@ def _all_bytes(said: Said) -> float | None:
     return None
 
 
-_DENIED = re.compile(
-    r"\b(?:not|rather than|instead of|never|nor|against|than)(?: \w+){0,2} ?$", re.IGNORECASE
-)
+_DENIED = Form(r"\b(?:not|rather than|instead of|never|nor|against|than)(?: \w+){0,2} ?$")
 """What an amount is contrasted with."""
 
 
@@ -302,23 +302,21 @@ _SEVERAL = (
 )
 """Several tokens in a step touch many experts, and rightly."""
 _PART_OF = r"\d ?G?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts|\bof which\b"
-_OF_FEW = re.compile(
+_OF_FEW = Form(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
     r"|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
     r"|anyway|already|by then|(?:medium|moderate|large|larger|high|higher|big|bigger) batch(?:es)?"
     r"|balanc\w+|unless|except|any of|spread\w*|distribut\w*|shard\w*"
     r"|places?|(?:two|2|four|eight) of them|first (?:forward )?pass|paged? in|warm-?up"
-    r"|download\w*)\b",
-    re.IGNORECASE,
+    r"|download\w*)\b"
 )
-_ALL_WEIGHTS = re.compile(
+_ALL_WEIGHTS = Form(
     r"\b(?:all|entire|full|whole|complete)\b(?: of)?(?: the| its)?"
     r"(?: \d[\d.]* ?(?:B|GB|billion)?)? ?(?:weight sets?|weights?|parameters|parameter sets?|model"
     r"|checkpoint|file|size|expert (?:table|bank|layer)|matrices|experts?|bytes|GB|B\b)"
     r"|\bcomplete pass over\b|\btotal (?:weight|parameter|size|weights|parameters)\b"
-    r"|\bevery (?:single )?(?:weight|parameter|matrix|expert|byte)\b",
-    re.IGNORECASE,
+    r"|\bevery (?:single )?(?:weight|parameter|matrix|expert|byte)\b"
 )
 
 

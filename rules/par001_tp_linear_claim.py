@@ -28,6 +28,7 @@ from itertools import pairwise
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.prose.cache_patterns import ANY_LENGTH
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import PARTS
@@ -85,25 +86,19 @@ _CARD = (
     r"(?:[hablv]\d{2,3}s?|a\d{1,4}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?))"
 )
 _THINGS = _CARD
-_FROM_TO = re.compile(
+_FROM_TO = Form(
     rf"from (\d+) to (\d+) (?:{_THINGS})\b|(?:{_THINGS}) from (\d+) to (\d+)"
     r"|\b(?:tp|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?)(?:[ =-]| of )?(\d{1,2}) to (?:tp ?=?)?"
-    r"(\d{1,2})\b",
-    re.IGNORECASE,
+    r"(\d{1,2})\b"
 )
-_DEVICES = re.compile(
+_DEVICES = Form(
     rf"\b({_NUMBER}) (?:more )?(?:\w+ )?(?:{_THINGS})\b|\b({_NUMBER}) of (?:them|these|those)\b"
-    rf"|\b({_NUMBER})[x×] ?(?:{_THINGS})\b",
-    re.IGNORECASE,
+    rf"|\b({_NUMBER})[x×] ?(?:{_THINGS})\b"
 )
-_TP = re.compile(
-    r"\btp ?=? ?(\d+)\b|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?(?: of| ?= ?| |: ?)(\d+)",
-    re.IGNORECASE,
-)
-_TP_MS = re.compile(
+_TP = Form(r"\btp ?=? ?(\d+)\b|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?(?: of| ?= ?| |: ?)(\d+)")
+_TP_MS = Form(
     r"\btp ?=?(\d{1,2})\b[^;.]{0,28}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?: ?(?:ms|tok\S*"
-    r"|t/s))?(?![\w%])",
-    re.IGNORECASE,
+    r"|t/s))?(?![\w%])"
 )
 """A degree and its figure in a chain: "TP4 23.5, TP8 11.75"."""
 _MODEST = (
@@ -138,13 +133,12 @@ _PART_EACH = re.compile(
     r" (?:only |just )?(?:an?|one) (half|third|quarter|sixth|eighth|sixteenth)\b",
     re.IGNORECASE,
 )
-_RANK_PART = re.compile(
+_RANK_PART = Form(
     r"\b(?:every|each) (?:rank|shard|gpu|card|device)\b[^.;,]{0,24}? (?:an?|one) (half|third"
     r"|quarter"
-    r"|sixth|eighth|sixteenth) of (?:the |all )?(?:weights|model|parameters|matrices|layers)",
-    re.IGNORECASE,
+    r"|sixth|eighth|sixteenth) of (?:the |all )?(?:weights|model|parameters|matrices|layers)"
 )
-_WAYS = re.compile(rf"\b({_NUMBER})[- ]way\b", re.IGNORECASE)
+_WAYS = Form(rf"\b({_NUMBER})[- ]way\b")
 _BY_COUNT = (
     r"\b1/n\b|an n-?th of|"
     r"divid\w+ (?:[\w-]+ ){0,6}?by (?:the number of|n\b|that many|their number)"
@@ -281,12 +275,11 @@ def _unpaid(sure: Confidence) -> Wrong:
     )
 
 
-_BESIDE = re.compile(
+_BESIDE = Form(
     r"\b(?:beside|besides|against|compared (?:to|with)|relative to|than|next to"
-    r"|unlike)\b[^.;,]{0,24}$",
-    re.IGNORECASE,
+    r"|unlike)\b[^.;,]{0,24}$"
 )
-_NANOSECONDS = re.compile(r"\b\d[\d.,]* ?(?:ns|nanoseconds?)\b", re.IGNORECASE)
+_NANOSECONDS = Form(r"\b\d[\d.,]* ?(?:ns|nanoseconds?)\b")
 
 
 def _leaves_out_exchange(said: Said) -> bool:
@@ -429,9 +422,7 @@ def _factor(said: Said) -> float | None:
     return before[-1] / statement.tpot_ms
 
 
-_TIMES_THE = re.compile(
-    rf"\b({_NUMBER}) times (?:the|as many) (?:number of )?(?:{_THINGS})", re.IGNORECASE
-)
+_TIMES_THE = Form(rf"\b({_NUMBER}) times (?:the|as many) (?:number of )?(?:{_THINGS})")
 
 
 def _devices(said: Said) -> float | None:

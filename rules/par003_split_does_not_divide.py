@@ -21,13 +21,13 @@ as latency are flagged by BAT002, as everything that amortises is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from advisor.audit import Audit
 from advisor.evidence import claimed_words, lever_facts
 from advisor.finding import Confidence, Finding, Severity
+from advisor.forms import Form
 from advisor.rule import Rule
 
 RULE = Rule(
@@ -68,7 +68,7 @@ levers:
     ),
 )
 
-_CACHE: Final = re.compile(r"\bkv\b|\bcache\b", re.IGNORECASE)
+_CACHE: Final = Form(r"\bkv\b|\bcache\b")
 
 
 def check(audit: Audit) -> Iterator[Finding]:

@@ -40,6 +40,7 @@ from advisor.evidence import (
     promises_speed,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, carries_over, confidence_of, decode_gain
@@ -307,20 +308,18 @@ _OF_TOKENS = r"\b(?:decod\w+|tpot|itl|tbt|per token|each token|tok(?:ens?)?/s pe
 """What stands before the prompt's gain where tokens gain by themselves."""
 _TOO = r"\b(?:too|as well|also|likewise|same|equally|accordingly|hence|therefore|so|thus|then)\b"
 _ALIKE = 0.06
-_RATE_OF_PROMPT = re.compile(
+_RATE_OF_PROMPT = Form(
     r"\b(?:prompt (?:processing|evaluation|eval|rate|speed)|prefill(?:s|ing|ed)?|pp\d*|(?:ingest"
     r"|read"
     r"|process|encod|handl)\w*(?: the| its)? prompts?|prompts? at)\b[^.;]{0,40}?"
-    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?:/s| per second| a second)",
-    re.IGNORECASE,
+    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?:/s| per second| a second)"
 )
-_ANSWER_IN = re.compile(
+_ANSWER_IN = Form(
     r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|generat\w+|writ\w+)\b"
     r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
     r"|responses?|completions?|essays?|stor(?:y|ies)|outputs?|letters?|texts?))\b[^.;]{0,48}?"
     r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
-    r"|(?P<part>tenth|half|fifth|quarter) (?:of )?a second)",
-    re.IGNORECASE,
+    r"|(?P<part>tenth|half|fifth|quarter) (?:of )?a second)"
 )
 
 
@@ -356,13 +355,12 @@ _OF_THE_FIRST = (
     r" ){0,3}?"
     r"(?:faster|sooner))\b"
 )
-_AGAIN = re.compile(
+_AGAIN = Form(
     r"\b(?:every|each)(?: single)? (?:prompt|input|document) token\b[^.;]{0,60}?\b(?:fetch|read"
     r"|load"
     r"|stream|pull|mov|sweep)\w*[^.;]{0,40}?\b(?:weights|parameters|model)\b"
     r"|\b(?:weights|parameters|whole model)\b[^.;]{0,40}?\b(?:read|fetched|loaded|streamed|moved)"
-    r"(?: again| anew| afresh)? for (?:every|each)(?: single)? (?:prompt|input|document) token\b",
-    re.IGNORECASE,
+    r"(?: again| anew| afresh)? for (?:every|each)(?: single)? (?:prompt|input|document) token\b"
 )
 
 
@@ -413,12 +411,11 @@ def _same_rate(said: Said) -> bool:
     )
 
 
-_LENGTH = re.compile(
+_LENGTH = Form(
     r"(?<![\w.,])(\d[\d,]*)( ?k)?(?:[- ](?:\w+ )?(?:tokens?|positions?|keys|context|benchmark"
     r"|history"
     r"|chats?|prompts?|sessions?))\b|\b(?:context|history|prompts? of|length)\W{1,3}(?:of |is )?"
-    r"(\d[\d,]*)( ?k)?\b",
-    re.IGNORECASE,
+    r"(\d[\d,]*)( ?k)?\b"
 )
 
 

@@ -21,13 +21,13 @@ For prompts of some tens of tokens, which are as memory-bound as decode: state t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
 from advisor.claims import Metric
 from advisor.evidence import is_stated, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.operands import wide_crossover
 from advisor.prose.model import Kind, Phase
@@ -151,11 +151,10 @@ _ELSEWHERE = (
     r"|cpu|arm|laptop|phone)\b"
 )
 _LONG_PROMPT = 512
-_HANDFUL = re.compile(
+_HANDFUL = Form(
     r"\b(?:prompts?|input)\b[^.;]{0,24}?\b(\d{1,3}) tokens|\b(\d{1,3})[- ]token (?:prompts?"
     r"|inputs?)"
-    r"|(?:handful|few|ten|dozen) (?:of )?tokens",
-    re.IGNORECASE,
+    r"|(?:handful|few|ten|dozen) (?:of )?tokens"
 )
 
 

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.operands import gemm_share
 from advisor.prose.model import Kind, Phase, Status
 from advisor.rule import PROSE, Rule
@@ -125,20 +126,18 @@ _WORDS = {
     "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64, "hundred": 100,
 }  # fmt: skip
 _COUNT = rf"\d{{1,2}}|{'|'.join(_WORDS)}"
-_DRAFTED = re.compile(
+_DRAFTED = Form(
     rf"\bdraft(?:s|ing|ed)? (?:of |length )?(?:of )?({_COUNT})\b"
     rf"|\b({_COUNT}) (?:draft(?:ed)?|proposed|guessed|speculative|candidate) tokens"
     rf"|\b({_COUNT}) (?:drafts|guesses|proposals|candidates)\b"
     rf"|\b(?:gamma|γ|k|num_speculative_tokens|(?:draft|spec(?:ulative)?)[-_ ](?:tokens|length|len|k"
     rf"|n)"
     rf"|n_predict|draft[-_]max|lookahead|steps)\s?(?:=|:|of|is)?\s?({_COUNT})\b"
-    rf"|\b(?:guess(?:es)?|propos(?:es?|ing)|predict(?:s|ing)?) (?:the next )?({_COUNT})\b(?! ?%)",
-    re.IGNORECASE,
+    rf"|\b(?:guess(?:es)?|propos(?:es?|ing)|predict(?:s|ing)?) (?:the next )?({_COUNT})\b(?! ?%)"
 )
-_PER_PASS = re.compile(
+_PER_PASS = Form(
     rf"\b({_COUNT}) tokens (?:(?:per|a|each|every|in (?:one|a|each)) (?:pass|step|forward|round|go"
-    r"|verification)|instead of one|for the price of one|at once|at a time)",
-    re.IGNORECASE,
+    r"|verification)|instead of one|for the price of one|at once|at a time)"
 )
 _NEVER = (
     r"never (?:\w+ ){0,2}?(?:slow|worse)"
@@ -157,12 +156,11 @@ _NEW_TEXT = (
     r" "
     r"board|irrespective|independent(?:ly)? of (?:the )?(?:text|prompt|task|content|input)"
 )
-_MANY = re.compile(
+_MANY = Form(
     r"\b(?:batch(?: size)?|bs|concurrency|max_num_seqs)\W{0,3}(?:of |is |at )?(?P<batch>\d{1,4})\b"
     r"|\b(?P<count>\d{1,4}) (?:[\w-]+ ){0,2}?(?:users|chats|streams|sessions|sequences|requests"
     r"|clients|conversations|seqs|slots|callers|queries|of them|in flight|at once|in parallel"
-    r"|together|concurrent(?:ly)?)\b",
-    re.IGNORECASE,
+    r"|together|concurrent(?:ly)?)\b"
 )
 _BUSY = (
     r"\b(?:saturat\w+|(?:100|9\d) ?%? ?(?:gpu )?(?:utili[sz]ation|load|busy|occupancy)|full(?:y)?"
@@ -215,12 +213,11 @@ _UNKNOWN = (
     r"|yet to be|no idea|irrelevant|no role)|(?:nobody|no one|not|never|without) [^.;]{0,40}?\b"
     r"(?:measur\w+|look\w+|check\w+|know\w*) [^.;]{0,24}?\baccept\w+"
 )
-_OTHER_COST = re.compile(
+_OTHER_COST = Form(
     r".{0,160}?\b(?:weights|memory|vram|GB|set(?:ting)? ?up|install\w*|train\w*|distribution"
     r"|quality"
     r"|outputs?|licen[cs]e|disk|download|accuracy)\b.{0,80}?\b(?:costs?|free|negligible|nothing|no"
-    r"|ignored|takes?|adds?|matter|same)\b",
-    re.IGNORECASE,
+    r"|ignored|takes?|adds?|matter|same)\b"
 )
 """What else may cost nothing: memory, set-up, quality."""
 _SHARED = 16

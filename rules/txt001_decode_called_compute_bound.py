@@ -30,6 +30,7 @@ from advisor.alternatives import advice, at
 from advisor.audit import Audit
 from advisor.evidence import arithmetic_of, bound_of, is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.limits import Limit
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, STATEMENTS, Rule
@@ -207,15 +208,14 @@ _OTHER_SUBJECT = (
     r"|encoder"
     r"|there\b"
 )
-_DRIVEN = re.compile(
+_DRIVEN = Form(
     r"\b(?:proportional|scal(?:es?|ing)|follows?|tracks?|decid\w+|determin\w+|govern\w+|dictat\w+"
-    r"|sets?\b|depends?|down to|(?:matter|question|function) of)\b",
-    re.IGNORECASE,
+    r"|sets?\b|depends?|down to|(?:matter|question|function) of)\b"
 )
 """What a specification is said to drive, where another sentence says what is waited for."""
 _MANY_ROWS = r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and\b)\w+ )?(?:tokens|sequences|requests|users|rows)"
-_INTENSITY = re.compile(r"intensity (?:of|is) (?:about )?(\d+)", re.IGNORECASE)
-_RIDGE = re.compile(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP", re.IGNORECASE)
+_INTENSITY = Form(r"intensity (?:of|is) (?:about )?(\d+)")
+_RIDGE = Form(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP")
 
 
 def _judge(said: Said) -> Wrong | None:

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from advisor.audit import Audit
 from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.operands import routed, sentences_of, stored_weight_bytes
 from advisor.prose.equations import equations_in
 from advisor.prose.model import Kind
@@ -92,10 +93,9 @@ _SIZE_OF = re.compile(
     r"|~)?(\d{1,4}(?:\.\d+)?) ?GB\b(?!/s)",
     re.IGNORECASE,
 )
-_SAME_RATE = re.compile(
+_SAME_RATE = Form(
     r"(\d{1,4}(?:\.\d+)?) ms(?: per token| a token|/token)?,? (?:\(|i\.e\.,? |that is |which is "
-    r"|= |or in other words )(?:about )?(\d[\d,]*(?:\.\d+)?) tok",
-    re.IGNORECASE,
+    r"|= |or in other words )(?:about )?(\d[\d,]*(?:\.\d+)?) tok"
 )
 _SIZE_LOW, _SIZE_HIGH = 0.8, 1.45
 """Scales, 16-bit heads and rounded names make up for this much."""
@@ -113,14 +113,11 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
-_EACH_WAY = re.compile(
+_EACH_WAY = Form(
     r"(\d+(?:[.,]\d+)*)\s?(GB|TB)/s\b[^.;]{0,30}\b(?:each way|each direction|per direction|one way"
-    r"|unidirectional)",
-    re.IGNORECASE,
+    r"|unidirectional)"
 )
-_PER_TOKEN = re.compile(
-    r"(\d+(?:\.\d+)?)\s?GB\b[^.;]{0,20}?(?:per|a|each|every) token", re.IGNORECASE
-)
+_PER_TOKEN = Form(r"(\d+(?:\.\d+)?)\s?GB\b[^.;]{0,20}?(?:per|a|each|every) token")
 _MINOR = 0.10
 
 

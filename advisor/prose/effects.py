@@ -67,7 +67,7 @@ from advisor.prose.patterns import (
 )
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.serving import divided, serving_effects
-from advisor.prose.tiers import tier_effects
+from advisor.prose.tier_effects import tier_effects
 
 _SPEED_METRICS: Final = frozenset(
     {Metric.TPOT, Metric.LATENCY, Metric.TOKENS_PER_SECOND, Metric.THROUGHPUT, Metric.UNKNOWN,

@@ -6,13 +6,9 @@ read once a layer all the same; experts of one token are not those of a batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from advisor.forms import Form
-from advisor.prose.gains import Effect
-from advisor.prose.model import Kind
-from advisor.prose.sentences import Clause, Sentence
 
 ELSEWHERE: Final = Form(
     r"\b(?:host|system|main|cpu|pageable|pinned) (?:ram|memory|side|dram)\b|\bpcie\b|\boffload\w*"
@@ -53,18 +49,3 @@ FEW_EXPERTS: Final = Form(
     r"|(?:one|two|three|four|five|ten|twelve|twenty-two|thirty-seven) billion)\b"
 )
 """What one token reads of a mixture."""
-
-
-_REACH: Final = 600
-"""Characters before a sentence in which it may be said where things lie."""
-
-
-def tier_effects(text: str, sentence: Sentence, clause: Clause) -> Iterator[Effect]:
-    """What a clause says of speed that does not feel memory elsewhere."""
-    told = UNHURT.search(text, clause.start, clause.end) or CARD_SPEED.search(
-        text, clause.start, clause.end
-    )
-    if told is None:
-        return
-    if ELSEWHERE.search(text, max(0, sentence.start - _REACH), sentence.end) is not None:
-        yield Effect(Kind.UNHURT, *told.span())
