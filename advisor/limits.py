@@ -115,7 +115,7 @@ _FORMS: Final = (
     # limited by how quickly the tensor cores get through them
     _Form(
         (" by ", " on ", " for "),
-        r"\b(?:bound|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"
+        r"\b(?:bound(?:ed)?|limited|constrained|bottlenecked|dominated|dictated|governed|determined|gated"
         r"|throttled|capped|restricted|set|driven|decided|given|slowed down|held (?:back|up)"
         r"|bottlenecks?|waits?|waiting|stalls?|depends?|hinges) "
         rf"(?:only |mostly |mainly |entirely |purely |primarily )?(?:by|on|for) {_FEW[7]}{_ANY}",

@@ -119,7 +119,7 @@ _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _EXCHANGE = (
     r"all-?reduces?|allreduces?|collectives?|communication|interconnect|exchanges?"
     r"|synchroni[sz]ation"
-    r"|nvlink traffic|tp traffic|payloads?|link traffic|hand-?offs?|messages?"
+    r"|nvlink traffic|inter-?gpu traffic|tp traffic|payloads?|link traffic|hand-?offs?|messages?"
 )
 _LATENCY = (
     r"\b(?:latency (?:of|floor|per (?:call|hop|layer|all-?reduce))|launch\w*|floor|\d"
@@ -287,7 +287,8 @@ def _leaves_out_exchange(said: Said) -> bool:
     statement = said.statement
     if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_SMALL_WORK):
         return False
-    if not said.has(_EXCHANGE) or "TP" not in statement.nearby or said.has(_LATENCY):
+    split = "TP" in statement.nearby or said.has(r"\binter-?gpu\b")
+    if not said.has(_EXCHANGE) or not split or said.has(_LATENCY):
         return False
     named = re.search(_EXCHANGE, statement.text, re.IGNORECASE)
     if re.search(

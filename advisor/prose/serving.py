@@ -66,7 +66,8 @@ _COSTLESS: Final = Form(
     r"|\blos(?:es?|ing) nothing\b|\bonly upside\b|\b(?:is|are) guaranteed\b|\bguarantees?\b"
     r"|\bstill (?:beats?|wins?|pays?)\b|\bcannot (?:hurt|harm|lose)\b"
     r"|\b(?:drops?|falls?) out(?: of the (?:sum|model|picture|estimate))?\b"
-    r"|\bcheap insurance\b|\bonly count\b[^.;]{0,40}?\b(?:payload|bandwidth|bytes)\b"
+    r"|\bcheap insurance\b|\bfree of (?:cost|charge)\b|\bnothing (?:has been|is|was|gets) (?:spent"
+    r"|wasted|paid)\b|\bonly count\b[^.;]{0,40}?\b(?:payload|bandwidth|bytes)\b"
     r"|\b(?:enable|activate|switch on|turn on|leave|keep|put|roll out|deploy)"
     r" [^.;:]{0,40}?\b(?:every"
     r"|all|everywhere|always|any|whole)\b",
@@ -87,7 +88,7 @@ _IN_ATTENTION: Final = Form(
     rf"\b{_ATTENTION}"
     rf"|\b{_ATTENTION}\b[^.;]{{0,60}}? (?:dominates?|constitutes? (?:the )?{_MOST}|makes? up"
     rf" (?:the )?{_MOST}|(?:accounts?|stands) for (?:the )?{_MOST}|takes? (?:up )?(?:the )?{_MOST}"
-    rf"|eats (?:up )?(?:the )?{_MOST}|is (?:the (?:\w+ )?(?:bottleneck|hot ?spot|biggest|largest"
+    rf"|eats? (?:up )?(?:the )?{_MOST}|is (?:the (?:\w+ )?(?:bottleneck|hot ?spot|biggest|largest"
     rf"|main"
     rf"|costliest|slowest)|where\b[^.;]{{0,70}}?\b{_MOST}|what (?:limits|costs|slows)))"
     r"|\bquadratic (?:cost|price|work|attention)?\b[^.;]{0,30}? (?:on|for|at|with|in) (?:each"
@@ -193,6 +194,7 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
 _NOTHING: Final = Form(
     r"\b(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?|earns?|saves?|sees?)"
     r" (?:\w+ ){0,2}?(?:nothing|no (?:gain|speed-?up|benefit|advantage|improvement))\b"
+    r"|\b(?:stays?|remains?) (?:just )?as slow\b"
     r"|\b(?:is|are|remains?) (?:useless|pointless|worthless|no help|of no (?:use|help|benefit)|in"
     r" vain)"
     r"|\b(?:never|cannot|can['’]t|does not|doesn['’]t|do not|don['’]t|will not|won['’]t|would not"
@@ -213,11 +215,15 @@ _OF_WHAT: Final = Form(
 _SOME: Final = Form(r"attention|softmax|\bq ?k|score")
 
 
+_BETWEEN: Final = Form(r"\binter-?gpu\b")
+
+
 def is_topical(text: str, near: frozenset[str]) -> bool:
     """Whether a sentence, or what stands near it, is about serving."""
     if not TOPICS.isdisjoint(near):
         return True
-    return "DECODE" in near and _SOME.search(text) is not None
+    of_attention = "DECODE" in near and _SOME.search(text) is not None
+    return of_attention or _BETWEEN.search(text) is not None
 
 
 def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
