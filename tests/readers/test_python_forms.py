@@ -12,6 +12,7 @@ Kinds and verdicts are those of the labelled files of the field.
 from __future__ import annotations
 
 import ast
+import random
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -128,3 +129,17 @@ def test_holds_levers_and_traps() -> None:
     signs = [one.sign for _, part in scripts() for one in script_of(part).said]
     assert signs.count("=") > 250
     assert signs.count("!") > 80
+
+
+ODD = ("None", "0", "[]", "*a", "**k", "-1", "lambda: 0", "(1, 2)", "{}", "...", "1e400", "x[0]()")
+
+
+def test_reads_any_mutant_of_a_script_without_failing() -> None:
+    chance = random.Random(7)
+    for name, part in scripts():
+        text = script_of(part).text
+        words = list(re.finditer(r"\b\w+\b|\"[^\"\n]*\"", text))
+        for _ in range(2):
+            word = chance.choice(words)
+            mutant = text[: word.start()] + chance.choice(ODD) + text[word.end() :]
+            assert read(Source(f"{name}.py", mutant), named=True).problems is not None

@@ -114,6 +114,7 @@ def test_knows_the_few_calls_that_pass_on_texts_and_data(text: str, value: objec
             "match 'b':\n  case 'a':\n    x = 1\n  case 'b' | 'c':\n    x = 2\nprobe(x)",
             2,
         ),
+        ("match unknown:\n  case True:\n    x = 1\n  case None | [1, *_]:\n    x = 2\nprobe(1)", 1),
         ("(y := 3)\nprobe(3)", 3),
         ("def f(a, b=2, *, c=3):\n    probe([a, b, c])\nf(1, c=4)", [1, 2, 4]),
         ("def f(**kw):\n    probe(kw)\nf(a=1)", {"a": 1}),

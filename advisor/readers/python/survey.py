@@ -86,7 +86,7 @@ def survey(tree: ast.Module) -> Survey:
             assert isinstance(node, ast.Constant)
             if isinstance(node.value, str) and "\n" in node.value and ": " in node.value:
                 found.documents.append(node)
-        for name in _FIELDS[kind]:
+        for name in _FIELDS.get(kind, ()):  # a pattern may hold a bare constant
             child = getattr(node, name)
             if type(child) is list:
                 waiting += child

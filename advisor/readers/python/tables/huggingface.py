@@ -152,7 +152,7 @@ def _zero_inference(call: Call) -> Iterator[Found]:
     zero = given.get("zero_optimization") if isinstance(given, dict) else None
     away = zero.get("offload_param") if isinstance(zero, dict) else None
     device = away.get("device") if isinstance(away, dict) else None
-    if device in {"cpu", "nvme"}:
+    if str(device) in {"cpu", "nvme"}:
         fields = {"weights": "unknown", "to": "nvme" if device == "nvme" else "host"}
         value = call.value("config", "config_params", "config_file_or_dict", position=0)
         found = call.found(Setting("offload", fields), "config", "config_params")

@@ -42,7 +42,7 @@ _NO_COMPILER: Final = frozenset({"eager", "aot_eager", "aot_eager_decomp_partiti
 
 
 def _compile(call: Call) -> Iterator[Found]:
-    if call.plain("disable") is True or call.plain("backend") in _NO_COMPILER:
+    if call.plain("disable") is True or str(call.plain("backend")) in _NO_COMPILER:
         return
     mode = call.plain("mode")
     fields = {"mode": mode} if isinstance(mode, str) else {}
