@@ -115,7 +115,7 @@ def _levers(audit: Audit) -> Iterator[Finding]:
 
 
 def _claims_gain(judged: JudgedClaim | None) -> bool:
-    return judged is not None and (judged.speedup or 0.0) >= 1.0
+    return judged is not None and judged.speedup is not None
 
 
 _SELDOM = Form(

@@ -71,7 +71,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         host = lever.after.ledger.host_bytes
         if not host or after.tpot_ms.mid <= GRACE * before.tpot_ms.mid:
             continue
-        gain = judged is not None and (judged.speedup or 0.0) >= 1.0
+        gain = judged is not None and judged.speedup is not None
         if not before.fits and not gain:
             continue  # without it nothing runs
         yield RULE.on_lever(

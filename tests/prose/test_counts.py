@@ -133,6 +133,7 @@ def test_parts_of_the_bytes(part: str, times: int) -> None:
 def test_a_length_that_nobody_states() -> None:
     [one] = found("KV002", "At long context the KV cache of the 7B can be neglected.")
     assert one.numbers["context_tokens"] == 128_000
+    assert one.numbers["kv_bytes_of_an_8b"] == 128_000 * 32 * 8 * 128 * 2 * 2
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ the finding about the first wrong one states. Of the 8B: 7.50e9 parameters are r
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import pytest
 
 from advisor.audit import audit
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.operands import request_of
 from advisor.readers import read
 from advisor.rulebook import rule_codes, run
 from advisor.source import Source
@@ -370,6 +372,14 @@ CASES = (
          work="batch: 64, context: 512", extra="weights: int4-g128\n"),
     Case("SPC004", (5,), (), "kind: speculate, method: EAGLE, draft_tokens: {}, acceptance: 60%,"
          " claim: 2x", says="instead of 8", model="Qwen3-30B-A3B"),
+    # That a pass makes no more than the drafts and one is certain where they are stated.
+    Case("CLM001", ("4.5x", "9x"), ("3.9x",), confidence=HIGH,
+         lever="kind: speculate, method: EAGLE, draft_tokens: 3, claim: {} tokens/s"),
+    Case("CLM001", ("9x",), (), confidence=MEDIUM,
+         lever="kind: speculate, method: EAGLE, claim: {} tokens/s"),
+    Case("CLM006", ("60",), (), numbers={"claimed_tpot_ms": 1e3 / 60}, model="Llama-3.1-70B",
+         work="batch: 1", extra="weights: fp8\n"
+         "claim: [49 tokens/s for one user, '{} tokens/s for one user']\n"),
 )  # fmt: skip
 
 
@@ -482,3 +492,35 @@ def test_a_cache_that_makes_a_model_run_is_no_error_and_hides_none() -> None:
     [one] = found("KV004", case.text(""))
     assert one.subject is not None
     assert (one.subject.number, one.severity) == (1, ERROR)
+
+
+def test_what_is_left_between_the_crossovers() -> None:
+    lever = "kind: quantize, weights: int4-g128, claim: 3.5x throughput"
+    case = Case("BAT001", (), lever=lever, work="batch: 128, context: 64")
+    [one] = found("BAT001", case.text(""))
+    best = re.search(r"what is left is (\d\.\d+)x", one.message)
+    assert best is not None
+    # 295 / 128 = 2.31x of the linear layers, which are more than half of the step.
+    assert 1.0 / (0.5 + 0.5 / 2.31) < float(best[1]) < 2.31
+
+
+@pytest.mark.parametrize(("phase", "dense"), [("decode", False), ("prefill", True)])
+def test_the_dense_rate_is_of_use_to_a_prompt_alone(phase: str, dense: bool) -> None:
+    lever = "kind: matmul_kernel, name: bf16 GEMM, peak: 1979 TFLOPS, claim: 1.5x"
+    text = Case("FLP005", (), lever=lever).text("").replace("phase: decode", f"phase: {phase}")
+    [one] = found("FLP005", text)
+    assert (one.instead == "use 989 TFLOPS") is dense
+
+
+@pytest.mark.parametrize("output", range(9, 18))
+def test_a_phase_is_minor_below_a_fifth_of_the_request(output: int) -> None:
+    case = Case(
+        "PHS003", (), lever="kind: quantize, weights: int4-g128,"
+        " claim: 2x lower end-to-end latency", work=f"batch: 1, prompt: 16k, output: {output}",
+    )  # fmt: skip
+    [proposal] = read(Source("p.yaml", case.text(""))).proposals
+    audited, _ = audit(proposal)
+    assert audited is not None
+    request = request_of(audited)
+    assert request is not None
+    assert bool(found("PHS003", case.text(""))) is (request.decode_share < 0.2)

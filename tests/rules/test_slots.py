@@ -150,6 +150,17 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             ({"words": "paged attention", "clause": {"SINGLE"}}, HIGH),
         ],
     ),
+    "CAP001 ratio": (
+        {"speedup": 2.0, "words": "48 GB instead of 24 GB"},
+        [
+            ({"speedup": 2.1}, HIGH), ({"speedup": 1.9}, HIGH), ({"speedup": 2.15}, None),
+            ({"speedup": None}, None), ({"words": "triple the memory", "speedup": 3.0}, HIGH),
+            ({"words": "triple the memory"}, None), (UNKNOWN, None),
+            ({**UNKNOWN, "is_single": True}, HIGH),
+            ({"words": "four times the memory", "speedup": 4.0}, HIGH),
+            ({"words": "twice the memory"}, HIGH), ({"words": "48 GB of weights"}, None),
+        ],
+    ),
     "CAP001 advice": (
         {
             "kind": Kind.ADVICE, "clause": {"CAPACITY"}, "sentence": {"CAPACITY", "FASTER"},
@@ -362,6 +373,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         [
             (HEDGED, None), (DENIED, None), (PREFILL, None), (UNKNOWN, HIGH), (AGGREGATE, None),
             ({"tpot_ms": None}, None), ({"tpot_ms": 13.3}, HIGH), ({"tpot_ms": 13.4}, None),
+            ({"tpot_ms": 2.0}, HIGH),
             ({"kind": Kind.GAIN}, HIGH), ({"kind": Kind.SAVING}, None), ({"frame": Frame()}, None),
             ({"is_single": False}, HIGH), ({"is_single": False, "tpot_ms": 2.0}, MEDIUM),
             ({"is_single": False, "nearby": {"BATCH"}}, MEDIUM), ({"nearby": {"OFFLOAD"}}, None),

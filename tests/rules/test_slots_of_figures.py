@@ -25,6 +25,9 @@ LONG = Frame(context=16_000)
 MIXTURE = Frame(parameters=47e9, active_parameters=13e9)
 WIDE = Frame(parameters=47e9, active_parameters=13e9, weight_bits=16.0)
 NARROW = Frame(parameters=47e9, active_parameters=13e9, weight_bits=4.0)
+STATED = {"parameters": 47e9, "active_parameters": 13e9, "bandwidth_gbs": 3350.0}
+ACTIVE = {"words": "24 GB for the active ones"}
+TWO_CARDS = Frame(parameters=120e9, active_parameters=5e9, devices=2)
 
 
 def read(gigabytes: float) -> dict[str, str]:
@@ -113,6 +116,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             ({"words": "47.9 GB for the active ones"}, HIGH),
             ({"words": "48 GB for the active ones"}, None),
             ({"words": "16 GB and 60 GB for the active ones"}, None),
+            ({**ACTIVE, "frame": TWO_CARDS}, None),
+            ({**ACTIVE, "words": "23 GB for the active ones", "frame": TWO_CARDS}, HIGH),
             ({"words": "enough for the active ones"}, None),
             ({"words": "16 GB for the active ones, with offload"}, None),
         ],
@@ -330,6 +335,9 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             ({"tpot_ms": 30.0}, HIGH), ({"tpot_ms": 30.1}, None), ({"tpot_ms": 26.2}, HIGH),
             ({"tpot_ms": 26.0}, None), ({"tpot_ms": None}, None), ({"kind": Kind.GAIN}, None),
             ({"words": "it was measured"}, None),
+            ({"frame": Frame(**STATED, weight_bytes=94e9)}, HIGH),
+            ({"frame": Frame(**STATED, weight_bytes=26e9)}, None),
+            ({"frame": Frame(**STATED, weight_bytes=26e9, weight_bits=16.0)}, HIGH),
             ({"words": "94 / 3.35", "tpot_ms": 37.8}, HIGH),
             ({"words": "94 / 3.35", "tpot_ms": 38.0}, None),
             ({"words": "94 / 3.35", "tpot_ms": 11.3}, HIGH),
@@ -347,7 +355,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             ({"words": "TP2 20 ms, TP4 11 ms, TP8 5 ms"}, None),
             ({"words": "TP2 50 tok/s, TP4 100 tok/s, TP8 200 tok/s"}, HIGH),
             ({"words": "TP2 50 tok/s, TP4 100 tok/s, TP8 180 tok/s"}, None),
-            ({"words": "TP8 5 ms, TP4 10 ms"}, None),
+            ({"words": "TP8 5 ms, TP4 10 ms"}, None), ({"words": "TP4 10 ms, TP4 10 ms"}, None),
         ],
     ),
     "SPC003 crowded": (
