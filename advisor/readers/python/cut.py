@@ -14,6 +14,7 @@ from advisor.readers.python.scope import (
     WEIGHT,
     Amount,
     Scope,
+    arguments_of,
     calls_in,
     method_of,
     names_in,
@@ -125,7 +126,7 @@ def _is_one_of(scope: Scope, name: str, path: re.Pattern[str]) -> bool:
     for node in scope.nodes:
         if not isinstance(node, ast.For) or not any(isinstance(one, ast.If) for one in node.body):
             continue
-        over = [dotted(node.iter), *map(dotted, getattr(node.iter, "args", []))]
+        over = [dotted(node.iter), *map(dotted, arguments_of(node.iter))]
         if name in names_in(node.target) and any(path.search(part) for part in over):
             return True
     return False
@@ -157,7 +158,7 @@ def _listed(
 ) -> Amount | None:
     """What a comprehension leaves; None where it is about something else."""
     source = value.generators[0]
-    parts = [dotted(source.iter), *map(dotted, getattr(source.iter, "args", []))]
+    parts = [dotted(source.iter), *map(dotted, arguments_of(source.iter))]
     element = unwrapped(value.elt, "deepcopy", "copy")
     if isinstance(element, ast.Subscript) and path.search(dotted(element.value)):
         count = scope.length(source.iter)
@@ -320,7 +321,7 @@ def _gathers_tokens(scope: Scope, call: ast.Call) -> bool:
 
 def left_early(node: ast.For) -> Iterator[Found]:
     """A loop over layers that a confident token leaves."""
-    over = [dotted(node.iter), *map(dotted, getattr(node.iter, "args", []))]
+    over = [dotted(node.iter), *map(dotted, arguments_of(node.iter))]
     if not any(LAYERS.search(part) and "." in part for part in over):
         return
     for item in ast.walk(node):

@@ -214,6 +214,11 @@ def calls_in(node: ast.AST) -> Iterator[ast.Call]:
     return (item for item in ast.walk(node) if isinstance(item, ast.Call))
 
 
+def arguments_of(node: ast.expr) -> list[ast.expr]:
+    """The arguments of a call; none of anything else."""
+    return node.args if isinstance(node, ast.Call) else []
+
+
 def names_in(node: ast.AST) -> set[str]:
     """Every name of an expression."""
     return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
