@@ -192,6 +192,8 @@ _FEWER_BYTES: Final = Form(
     r"(?:weight |memory |hbm |dram )?(?:bytes|traffic|reads)"
     r"|\b(?:bytes|traffic)(?! are| is) (?:\w+ ){0,3}?(?:halv\w*|fall|fell|drop|shrink"
     r"|go(?:es)? down)"
+    r"|\bweights? (?:lie|live|sit|rest|reside|stay|(?:are|is) (?:kept|stored|held|read|loaded))"
+    r" (?:\w+ ){0,4}?(?:as|in|at) (?:mx|nv)?(?:fp[468]|int[2-8]|[2-8][- ]bits?)\b"
 )
 
 

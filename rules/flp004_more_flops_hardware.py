@@ -189,6 +189,13 @@ _LIMITED = r"core clock|power (?:limit|cap)"
 _EXPLAINED = r"(?:tflops|compute|cores)\b.{0,60}?(?:explains?|because|hence|therefore|reason)"
 
 
+_OF_MEMORY = (
+    r"\b(?<!same )(?:memory|vram|hbm|g?ddr\w*|ram) (?:over)?clock|\b\d+ ?gb\b(?!/s)[^.;]{0,40}?"
+    r" (?:than|as) (?:the )?\d+ ?gb\b(?!/s)"
+)
+"""A clock or a size of memory, which is no rate of arithmetic."""
+
+
 def _judge(said: Said) -> Wrong | None:
     """More FLOP/s, cores or clock, and a promise for one stream."""
     statement = said.statement
@@ -197,7 +204,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if (by_rows := _by_rows(statement)) is not None:
         return by_rows
-    if is_excused(said):
+    if is_excused(said) or said.says(_OF_MEMORY):
         return None
     if is_unlinked(statement) or carries_over(said):
         return None

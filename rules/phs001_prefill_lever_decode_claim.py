@@ -197,7 +197,8 @@ def _judge(said: Said) -> Wrong | None:
         )
         first = re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is not None
         first |= re.search(_OF_EACH_WORD, statement.sentence_text, re.IGNORECASE) is None
-        wrong = not first and statement.reach <= 2 and about_tokens
+        carried = "TRANSFER" in statement.clause and statement.is_linked
+        wrong = not first and (statement.reach <= 2 or carried) and about_tokens
     elif _rests_on_prompt(said):
         wrong = True
     else:

@@ -145,12 +145,19 @@ _MOST_OF_BITS = {8.0: 1.62, 4.0: 1.35}
 """Of narrower ones the indices weigh more: 8/5 = 1.60 and 4/3 = 1.33."""
 
 
+_UNPACKED: Final = (
+    r"\bunpacked (?:\w+ ){0,2}?(?:tensors?|weights|checkpoint|file|int\d|fp\d)"
+    r"|\bnot (?:yet )?(?:re-?)?packed|\b(?:re)?packing (?:comes|follows|is (?:next|later"
+    r"|planned|to come|still)|will)|\bwithout (?:re-?)?pack"
+)
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = gain(said, "S24")
     if sure is None or "PREFILL" in statement.clause:
         return None
-    packed = "PACKED" in statement.nearby
+    packed = "PACKED" in statement.nearby and not said.has(_UNPACKED)
     most = _MOST_OF_BITS.get(statement.frame.weight_bits or 16.0, _MOST)
     if packed and (statement.speedup is None or statement.speedup <= most):
         return None

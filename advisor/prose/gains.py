@@ -19,8 +19,10 @@ from advisor.prose.patterns import (
     BECOMES,
     CARRIED,
     FACTOR_OF,
+    FEWER_READ,
     FRACTION,
     GAIN_IN,
+    GAINS_FIGURE,
     GONE,
     LESS_OF,
     LIKE_SMALLER,
@@ -213,6 +215,9 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
     smaller = SMALLER_SIZE.search(text) if pruned else None
     if smaller is not None and float(smaller[2]) < float(smaller[1]):
         return Effect(Kind.SAVING, clause.start + smaller.start(), clause.start + smaller.end())
+    fewer = FEWER_READ.search(text) if " GB" in text else None
+    if fewer is not None and float(fewer["now"]) < float(fewer["then"]):
+        return Effect(Kind.SAVING, clause.start + fewer.start(), clause.start + fewer.end())
     metrics = ("BYTES", "CAPACITY") if pruned else ("BYTES",)
     pair = _near(clause.tags, "DOWN", metrics)
     if pair is not None:
@@ -251,6 +256,12 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
         start, end = clause.start + more.start(1), clause.start + more.end()
         factor = 1.0 + float(more[1]) / 100.0 if more[2] == "%" else float(more[1])
         return Effect(Kind.GAIN, start, end, factor)
+    won = GAINS_FIGURE.search(text) if SOME_DIGIT.search(text) is not None else None
+    if won is not None and not kinds.isdisjoint({"SINGLE", "DECODE", "RATE"}):
+        start, end = clause.start + won.start(1), clause.start + won.end()
+        factor = 1.0 + float(won[1]) / 100.0 if won[2] == "%" else float(won[1])
+        if factor > 1.0:
+            return Effect(Kind.GAIN, start, end, factor)
     changed = BECOMES.search(text) if SOME_DIGIT.search(text) is not None else None
     if changed is not None and float(changed[2]) > 0:
         factor = float(changed[1]) / float(changed[2])
@@ -283,6 +294,8 @@ def _fraction(clause: Clause, text: str, part: re.Match[str]) -> Effect | None:
     """What "a quarter" is said of: a time that is left or saved, or a rate."""
     if OF_PARTS.match(text, part.end()):
         return None
+    if _BEYOND.search(text, 0, part.start("part")) is not None:
+        return None  # "well over an eighth of the time" bounds the gain from above
     start, factor = clause.start + part.start("part"), PARTS[part["part"].lower()]
     if OF_THE_RATE.match(text, part.end()) is not None:
         return Effect(Kind.LOSS, start, start + 4, 1.0 / factor)
@@ -297,6 +310,10 @@ def _fraction(clause: Clause, text: str, part: re.Match[str]) -> Effect | None:
     return None
 
 
+_BEYOND: Final = Form(
+    r"\b(?:over|above|beyond|(?:more|longer|slower) than|far from|nowhere near|exceeds?)"
+    r" (?:just |only )?(?:an?|one|the)?\s*$"
+)
 _NEAR_CHARACTERS: Final = 48
 """Between a part and the time or the tokens that it is a part of."""
 

@@ -80,7 +80,8 @@ LEVERS: Final = MappingProxyType(
             "transcendental(|s), dot products, inner products, sines and cosines, logit soft "
             "capping, softcapping, variance ops, multiply count, flop count, op counts, gflop, "
             "tflop, macs, mac count, shifts and additions, l1 distances, upper triangle, top k "
-            "softmax, precomputed, tanh"
+            "softmax, precomputed, tanh, linear(ised|ized) (kernel|attention|scores), (kernel|"
+            "attention) scores"
         ),
         "PEAK": (
             "tflops, tflop s, pflops, pflop s, teraflop(|s), petaflop(|s), tops, peak compute, "
@@ -99,13 +100,14 @@ LEVERS: Final = MappingProxyType(
             "extra compute, faster compute, turbo, boost clocks, cpu clock, gpu core, data "
             "sheet, datasheet, spec sheet, spec sheets, raw performance, simd, vnni, neon, "
             "fma, core frequency, undervolt(|ed|ing), compute performance, mac array(|s), mxu, "
-            "matrix throughput, dense fp4, dense fp8, macs per cycle, npu tops, vector "
-            "units, vector width, p cores, e cores, core m series, core bin, gpu bin, sve, "
-            "simd width, dp4a, tensor flops, matrix flops, fp4 rate, fp8 rate, xmx, systolic, "
+            "matrix throughput, dense fp4, dense fp8, macs per cycle, npu tops, vector units, "
+            "vector width, p cores, e cores, core m series, core bin, gpu bin, sve, simd "
+            "width, dp4a, tensor flops, matrix flops, fp4 rate, fp8 rate, xmx, systolic, "
             "compute die, compute tile(|s), compute chiplet(|s), teraflops, petaflops, peak "
             "int8 ops, int8 ops, (fp8|bf16|fp16|fp4|int8|dense|sparse) peak, peak ops, dense "
             "(fp4|fp8|fp16|bf16|int8) compute, tensor math, gpu cores, gpu core count, cores "
-            "being, calculation power, computing power"
+            "being, calculation power, computing power, arithmetic throughput, arithmetic "
+            "rate, arithmetic units, arithmetic speed"
         ),
         "MATMUL": (
             "gemm(|s), matmul(|s), mat mul, matrix multipl(y|ies|ication|ications), matrix "
@@ -128,7 +130,9 @@ LEVERS: Final = MappingProxyType(
             "magnitude|several times) faster, fp4 rate, reduced precision reduction, 16 bit "
             "accumulat(e|ors|ion), accumulators, accumulator, stream k, split k, tile shapes, "
             "gemm shapes, autotun(e|ed|ing), tensorop, fp16 accum, precision high, set float32 "
-            "matmul precision, hmma rate, hmma, imma, fp32 accumulation"
+            "matmul precision, hmma rate, hmma, imma, fp32 accumulation, (fp8|int8|fp4|int4|"
+            "bf16|fp16) (gemm )kernel(|s) (runs|is|are|multiplies), m (256|512|1024|2048|4096|"
+            "8192|16384)"
         ),
         "BATCH": (
             "requests per step, sequences per step, users per step, streams per step, better "
@@ -147,21 +151,22 @@ LEVERS: Final = MappingProxyType(
             "running requests, packs sequences, groups of (ten|eight|four|sixteen|10|8|4|16|"
             "32), virtual users, merged the queues, one large batch, gather more requests, num "
             "return sequences, conversations at once, batched together, coalesc(e|es|ed|ing), "
-            "iteration level scheduling, orca"
+            "iteration level scheduling, orca, neighbours, neighbors, co tenants, others in "
+            "the batch, others in the step"
         ),
         "QUANT": (
-            "quantiz(e|es|ed|ing|ation), quantis(e|es|ed|ing|ation), int8, int4, int3, int2, fp8, "
-            "fp4, nf4, mxfp4, nvfp4, mxfp8, awq, gptq, w4, w8, w4a16, w8a16, 4 bit(|s), 8 "
+            "quantiz(e|es|ed|ing|ation), quantis(e|es|ed|ing|ation), int8, int4, int3, int2, "
+            "fp8, fp4, nf4, mxfp4, nvfp4, mxfp8, awq, gptq, w4, w8, w4a16, w8a16, 4 bit(|s), 8 "
             "bit(|s), 3 bit(|s), 2 bit(|s), 6 bit(|s), 5 bit(|s), four bit(|s), eight bit(|s), "
-            "weight only, q4 k m, q4 k, q4 0, q8 0, q5 k m, q6 k, q3 k m, q2 k, gguf, exl2, exl3, "
-            "hqq, bitsandbytes, llm int8, load in 8bit, load in 4bit, 4bit, 8bit, lower "
-            "precision, low bit, marlin, bnb, smaller weights, ternary, bitnet, fp8 checkpoint, "
-            "int4 weights, int8 weights, gptq model, awq model, int4 model, fp8 model, quantized "
-            "model, fp6, int6, int5, mxfp6, q3 k, q4 k s, q5 k, q5 k s, iq2 xs, iq2 xxs, iq3 xxs, "
-            "iq4 xs, bpw, quip, aqlm, quantised model, "
-            "quantized checkpoint, quantized weights, quantised weights, "
-            "low precision weights, narrow weights, narrower weights, 4 bit weights, 8 bit "
-            "weights, nf4 weights, q4, q8, q5, q6, w4a16 kernel"
+            "weight only, q4 k m, q4 k, q4 0, q8 0, q5 k m, q6 k, q3 k m, q2 k, gguf, exl2, "
+            "exl3, hqq, bitsandbytes, llm int8, load in 8bit, load in 4bit, 4bit, 8bit, lower "
+            "precision, low bit, marlin, bnb, smaller weights, ternary, bitnet, fp8 "
+            "checkpoint, int4 weights, int8 weights, gptq model, awq model, int4 model, fp8 "
+            "model, quantized model, fp6, int6, int5, mxfp6, q3 k, q4 k s, q5 k, q5 k s, iq2 "
+            "xs, iq2 xxs, iq3 xxs, iq4 xs, bpw, quip, aqlm, quantised model, quantized "
+            "checkpoint, quantized weights, quantised weights, low precision weights, narrow "
+            "weights, narrower weights, 4 bit weights, 8 bit weights, nf4 weights, q4, q8, q5, "
+            "q6, w4a16 kernel, bits per weight, bits a weight, bits per parameter"
         ),
         "ACTQ": (
             "w8a8, w4a8, w4a4, w8a4, a8, a4, activation quantization, activation quantisation, "
@@ -278,7 +283,9 @@ LEVERS: Final = MappingProxyType(
             "low rank, svd, factoriz(ed|ation), factoris(ed|ation), rank reduction, factored "
             "as, factored into, rank 512, rank 256, rank 1024, lower rank, rank r, truncated "
             "to rank, rank approximation, multiplied back, factors multiplied, two factors, uv "
-            "factor(|s), low rank factor(|s)"
+            "factor(|s), low rank factor(|s), two thin matrices, thin matrices, product of two "
+            "(thin|thinner|skinny|small|smaller|narrow|low rank) , two (skinny|narrow|thinner|"
+            "smaller) matrices, factors of rank, matrices of rank"
         ),
         "HARDWARE": (
             "h100, h200, a100, b200, b100, gb200, gb300, l40, l40s, l4, h20, h800, a800, t4, "

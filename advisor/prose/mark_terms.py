@@ -185,7 +185,10 @@ MARKS: Final = MappingProxyType(
             "needs, waiting for tokens, wait for (the each every )(next new )(token|word), "
             "time of the reply, answer time, answering time, time to complete a reply, time to "
             "finish a reply, per step time, turnaround, latency win, latency gain, latency "
-            "improvement, less latency"
+            "improvement, less latency, (batch 1|bs1|bs 1|single user|single stream|one user|"
+            "decode|7b|8b|13b|14b|30b|32b|34b|70b|72b|405b) step(|s), pause between (two the "
+            ")(words|tokens), pauses between (words|tokens), wait between (two the )(words|"
+            "tokens), time between two (words|tokens)"
         ),
         "RATE": (
             "tokens s, tok s, tps, tokens per second, token s, tokens sec, tok sec, token per "
@@ -210,8 +213,9 @@ MARKS: Final = MappingProxyType(
             "(a|per|each|every) second, as many tokens s, as many tok s"
         ),
         "THROUGHPUT": (
-            "throughput, goodput, requests s, requests per second, req s, tokens in total, total "
-            "tokens, aggregate throughput, system throughput, total output"
+            "throughput, goodput, requests s, requests per second, req s, tokens in total, "
+            "total tokens, aggregate throughput, system throughput, total output, its output, "
+            "the output of the (server|card|gpu|node)"
         ),
         "DECODE": (
             "tokens that follow, tokens after (it|that|them), tokens thereafter, following "
@@ -239,7 +243,9 @@ MARKS: Final = MappingProxyType(
             "text, text output, users (see|get|notice), users (will|should) (see|get|notice), "
             "users can (expect|look forward), tg, tg128, sampling, token by token generation, "
             "typing, types its answers, interactive path, decode win, types (out|back|its|the|"
-            "faster|quicker|replies|answers|text|words|tokens)"
+            "faster|quicker|replies|answers|text|words|tokens), (batch 1|bs1|bs 1|single user|"
+            "single stream|one user|7b|8b|13b|14b|30b|32b|34b|70b|72b|405b) step(|s), between "
+            "(two the )(words|tokens)"
         ),
         "TOKENS": (
             "token, tokens, tokens s, tok s, tokens per second, t s, tokens (a|per|each|every) "
@@ -274,7 +280,10 @@ MARKS: Final = MappingProxyType(
             "lone, (his|her) (stream|reply|replies|token|tokens|answers), personal, local, "
             "laptop, desktop, workstation, idle server, at home, individual itl, individual, "
             "personal assistant, one desk, one laptop, at batch one, without batching, no "
-            "batching, unbatched, solo, for one, on a phone, edge device"
+            "batching, unbatched, solo, for one, on a phone, edge device, (our|the|my|its) "
+            "(only|sole|one) (tester|user|customer|reader|caller|guest), for the only user, "
+            "speed of (a|one|each|every) (request|chat|reply|stream|session|conversation), "
+            "person at the (terminal|keyboard|screen)"
         ),
         "PREFILL": (
             "summari(s|z)(e|es|ing), ingests, "
@@ -392,8 +401,9 @@ MARKS: Final = MappingProxyType(
             "each token, traverse(|s)"
         ),
         "HELP": (
-            "help(|s|ed|ing), benefit(|s|ed|ing), pays off, pay off, improv(e|es|ing), "
-            "boost(|s|ing), favours, favors, profits, profit, lifts, uplift"
+            "help(|s|ed|ing), benefit(|s|ed|ing), pays off, pay off, improv(e|es|ing), boost(|"
+            "s|ing), favours, favors, profits, profit, lifts, uplift, remedy for, cure for, "
+            "medicine (for|against), fix for, solution (to|for), answer to the"
         ),
         "NO_WRITING": (
             "write back(|s), writ(e|es|ing|ten) (back|to|kernels|code|down|access(|es)|"

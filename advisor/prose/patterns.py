@@ -109,14 +109,16 @@ PERCENT_OF_TIME: Final = Form(
 TIMES: Final = Form(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
     r"|sixteen|twenty)(?:\s?x|\s?×|[- "
-    r"]times|[- ]?fold)\b(?! ?(?:(?:[habl]|mi|rtx|gtx|v|gb|gh)\s?\d{2,4}|gpus?\b|cards\b))"
+    r"]times|[- ]?fold)\b(?! ?(?:(?:[habl]|mi|rtx|gtx|v|gb|gh)\s?\d{2,4}"
+    r"|(?:the |as many |more )?(?:gpus?|cards?|devices|chips|accelerators|nodes|machines)\b))"
     r"|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
 )
 OF_SOMETHING: Final = Form(
     r"\s*(?:(?:the|in|its|their|of|as many|as much|more|fewer|less|larger|smaller|bigger"
     r"|higher)\s+)"
     r"(?:[\w-]+\s+){0,4}?(?:bytes?|flops?|memory|parameters|weights?|bandwidth|experts?|batch"
-    r"|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|figure|size|capacity|vram"
+    r"|tokens?(?!/)|users|requests|cache|tflops|compute|work|gpus|cards|devices|chips|nodes|figure"
+    r"|size|capacity|vram"
     r"|traffic|b16)\b",
 )
 OF_PARTS: Final = Form(
@@ -144,6 +146,12 @@ SMALLER_SIZE: Final = Form(
     r"|→)[^.;:\d]{0,20}(\d+(?:\.\d+)?)"
     r" ?GB\b(?!/s)",
 )
+FEWER_READ: Final = Form(
+    r"\b(?:fetch|read|load|stream|mov|pull)\w*[^.;:\d]{0,16}(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)"
+    r"[^.;:\d]{0,24}? (?:instead of|rather than|where it was|not the|down from|against|not)"
+    r" [^.;:\d]{0,12}(?P<then>\d+(?:\.\d+)?) ?GB\b(?!/s)",
+)
+"""Fewer bytes read than before: "fetches 7 GB per token instead of 14 GB"."""
 OF_THE_RATE: Final = Form(
     r"(?: of)? the (?:[\w/-]+ )?(?:speed|pace|rate|tokens?(?:/s| per second)|tok/s|t/s)\b",
 )
@@ -292,7 +300,11 @@ DECIDES: Final = Form(
     r" (?:kernel|backend|implementation)) (?:that |which )?(?:decides?|determines?|sets?|governs?"
     r"|dictates?|limits?)\b"
     r"|\b(?:decided|determined|set|governed|limited) by the (?:activation (?:width|precision|bits)"
-    r"|(?:width|precision) of the activations|attention (?:kernel|backend|implementation))",
+    r"|(?:width|precision) of the activations|attention (?:kernel|backend|implementation))"
+    r"|\battention (?:kernel|backend|implementation) is what (?:each|every|the|a) (?:\w+ )?"
+    r"(?:token|step|word|reply) (?:\w+ )?(?:waits|depends|hangs)\b"
+    r"|\b(?:most|the (?:bulk|majority|larger part|main part)) of the (?:\w+ )?(?:traffic|bytes"
+    r"|reads|bandwidth) (?:is|are|comes from|goes (?:to|into)|belongs to) (?:the )?activations?\b",
 )
 """Levers that are said to decide the speed of decode."""
 OFF_THE_TIME: Final = Form(
@@ -307,6 +319,13 @@ GAIN_IN: Final = Form(
     r"(\d{1,3}(?:\.\d+)?) ?% (?:in|on|of|for) (?:the |our )?(?:\w+[- ]){0,2}?(?:tpot|itl|tbt"
     r"|latency|speed|decode|decoding|generation|tok(?:en)?s?\b)",
 )
+GAINS_FIGURE: Final = Form(
+    r"\b(?:gains?|wins?|earns?|nets?|picks? up|profits? by|improves? by)"
+    r" (?:(?:some|about|roughly|around|up to|at (?:best|most|least)|as much as|nearly|almost"
+    r"|close to|a|another|up) |~ ?|≈ ?)*(\d{1,3}(?:\.\d+)?) ?(x\b|×|%)"
+    r"(?! (?:more|less|fewer|of|in|on|for|accuracy|quality|points|memory|capacity|room))",
+)
+"""A gain of what decodes, in figures: "a lone chat can gain up to 3x"."""
 ANOTHER: Final = Form(
     r"\b(?:adds?|gives?|brings?|buys?|yields?|worth) (?:us |you |it )?(?:another|a further"
     r"|an extra|an"
@@ -316,6 +335,8 @@ ANOTHER: Final = Form(
 CARRIED: Final = Form(
     r"\binherits? (?:the |this |that )?(?:\w+ )?(?:figure|factor|speed-?up|gain|ratio|boost"
     r"|number)\b"
+    r"|\b(?:inherits?|sees?|gets?|keeps?) (?:a (?:good |large |fair )?(?:part|share)|most|much|all"
+    r"|half|the (?:whole|rest|bulk)) of (?:this|that|it)\b"
     r"|\b(?:follows? (?:it|this|that|them|suit) ?(?:down|up)?|(?:shrinks?|drops?|falls?|rises?"
     r"|grows?|goes"
     r" (?:up|down)) (?:along )?with (?:it|them|this|that))\b"
@@ -328,7 +349,8 @@ CARRIED: Final = Form(
     r"|\b(?:goes?|moves?|climbs?|rises?|increases?|scales?|improves?|grows?|follows?|changes?"
     r"|falls?"
     r"|drops?|shrinks?|decreases?|speeds?)"
-    r" (?:up |along )?(?:accordingly|in proportion|proportionally|correspondingly|in step|likewise"
+    r" (?:up |along )?(?:accordingly|in (?:exact |direct |strict |full )?proportion|proportionally"
+    r"|correspondingly|in step|likewise"
     r"|by (?:the |that |this )?(?:same |very )?(?:factor|ratio|amount|percentage|share)"
     r"|by the ratio of"
     r"|one to one)"

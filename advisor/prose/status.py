@@ -42,17 +42,16 @@ _NEAR_REACH: Final = 3
 _PSEUDO_AFTER: Final = _set("only just need require matter touch merely necessarily to least")
 _TURNS: Final = _set("but yet instead although so because")
 _LABEL_WORDS: Final = 6
-_HEDGES: Final = _set(
-    "may might perhaps possibly maybe could looks seems appears seem appear sometimes"
-)
+_HEDGES: Final = _set("may might perhaps possibly maybe could looks seems seem sometimes")
 _SUPPOSED: Final = Form(
     r"^\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might)\b"
     r"|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take|cut|run|help|double|halve|speed"
     r"|lower|improve|save|now|then|also|easily|still|put|allow|suffice|come|go|drop|fall|rise)\b)"
     r"[^?,]{3,80},"
     r"|\bif [^,;.]{3,120}? (?:is|are|was) to\b"
-    r"|\b(?:imagine|suppose|supposing|assume that|hypothetically|if (?:[\w-]+ ){0,6}?(?:were|had"
-    r"|went with|scaled with|depended|mattered|followed|tracked|determined)\b"
+    r"|\b(?:imagine|suppose|supposing|assume that|hypothetically"
+    r"|(?<!than )if (?:[\w-]+ ){0,6}?(?:were|had|went with|scaled with|depended|mattered"
+    r"|followed|tracked|determined)\b"
     r"|were (?:the|it|they|we)|(?:one|you|we|people) (?:would|might|could) (?:think|expect|assume"
     r"|hope|conclude|guess)|it (?:is|would be|seems) tempting|naively|at first (?:sight|glance)"
     r"|if decode|as if|would have|the (?:shorter|faster|quicker|lower|smaller"
@@ -196,7 +195,8 @@ _CLAIMED_COLUMN: Final = Form(
 )
 _FOUND_COLUMN: Final = Form(
     r"\b(?:found|verdict|measured|reality|actual(?:ly)?|result|fact|truth|why not|observed"
-    r"|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome)\b",
+    r"|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome"
+    r"|rejected|dropped|declined|objections?|against)\b",
 )
 _TOLD_COLUMN: Final = Form(
     r"\b(?:measured|observed|possible|ceiling|limit|upper bound|at most)\b",
@@ -270,13 +270,21 @@ def status_of(
     if _is_taken_back(text, sentences, index, clause):
         return Status.REFUTED
     before = [w.folded for w in sentence.words if clause.start <= w.start < at][-8:]
-    if not _HEDGES.isdisjoint(before) or _DEPENDS.search(text, clause.start, clause.end):
+    concluded = _CONCLUDED.search(text, clause.start, end) is not None
+    if (not _HEDGES.isdisjoint(before) and not concluded) or _DEPENDS.search(
+        text, clause.start, clause.end
+    ):
         return Status.HEDGED
     if is_conditional(text, sentence.start, sentence.end):
         return Status.HEDGED
     return Status.ASSERTED
 
 
+_CONCLUDED: Final = Form(
+    r"\b(?:could|may|might) (?:therefore|thus|hence|accordingly|consequently)\b"
+    r"|\b(?:therefore|thus|hence|consequently)[^.;:]{0,60}? (?:could|may|might)\b"
+)
+"""A possibility that is concluded, and so stood by."""
 _AND: Final = Form(
     r" and (?=(?:when|if|where|even if|once|whenever) )|, (?:and (?!(?:not|no|nor|never|neither"
     r"|nothing|so|thus|therefore|hence)\b)"
