@@ -47,7 +47,8 @@ def page(seed: int, results: Sequence[Result], date: str) -> str:
             f"{date}, seed {seed}: **{noticed} of {len(results)} mutants noticed"
             f" ({noticed / len(results):.1%})**, {slow} of them by the time limit, where"
             f" {BAR:.0%} are asked for. Of the {len(survivors)} that survived, {len(same)} change"
-            f" nothing that anybody can see, {len(fixed)} are noticed by tests written since, and"
+            f" nothing that anybody can see, {len(fixed)} are noticed by tests written since or"
+            " have no code left, and"
             f" {len(still)} are left."
         ),
         "",

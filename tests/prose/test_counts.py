@@ -162,3 +162,14 @@ def test_a_chain_of_degrees_is_told_by_its_last_step() -> None:
     text = "With tensor parallelism a single stream takes TP2 20 ms, TP4 10 ms, TP8 5 ms."
     [one] = found("PAR001", text)
     assert (one.numbers["devices_ratio"], one.numbers["speedup"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("heads", "share"), [("8 of the 32", 8 / 32), ("25% of the", 0.25), ("a quarter of the", 1 / 4)]
+)
+def test_shares_of_heads(heads: str, share: float) -> None:
+    text = (
+        f"At 1K context we remove {heads} heads from the tensors, so one user decodes 25% faster."
+    )
+    [one] = found("FLP003", text)
+    assert one.numbers["share_of_heads"] == share

@@ -374,6 +374,13 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
             (HEDGED, None), (DENIED, None), (PREFILL, None), (UNKNOWN, HIGH), (AGGREGATE, None),
             ({"tpot_ms": None}, None), ({"tpot_ms": 13.3}, HIGH), ({"tpot_ms": 13.4}, None),
             ({"tpot_ms": 2.0}, HIGH),
+            (
+                {
+                    "is_single": False,
+                    "frame": Frame(weight_bytes=14e9, bandwidth_gbs=1000.0, batch=2),
+                },
+                None,
+            ),
             ({"kind": Kind.GAIN}, HIGH), ({"kind": Kind.SAVING}, None), ({"frame": Frame()}, None),
             ({"is_single": False}, HIGH), ({"is_single": False, "tpot_ms": 2.0}, MEDIUM),
             ({"is_single": False, "nearby": {"BATCH"}}, MEDIUM), ({"nearby": {"OFFLOAD"}}, None),

@@ -275,6 +275,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         [
             ({"words": "a 7B in int8 takes 10.1 GB"}, None), ({"words": "a 7B in int8 takes"
              " 10.2 GB"}, HIGH), ({"words": "a 7B in int8 takes 5.7 GB"}, None),
+            ({"words": "a 10B in int8 takes 8 GB"}, None),
             ({"words": "a 7B in int8 takes 5.5 GB"}, HIGH), ({"kind": Kind.FIGURE}, None),
             ({"words": "a 7B in int8 takes 14 GB per GPU"}, None),
         ],
