@@ -178,6 +178,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if not statement.nearby.isdisjoint({"REMOVED", "PACKED"}):
         return None
+    if said.says(r"\bby what is no(?:t| longer) (?:read|stored|there)"):
+        return None
     if not statement.sentence.isdisjoint({"KVQ", "SPEC", "DISTILL", "ACTQ"}):
         return None
     if statement.kind is Kind.SAVING and (

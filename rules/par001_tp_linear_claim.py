@@ -239,9 +239,13 @@ def _judge(said: Said) -> Wrong | None:
             numbers={"floor_ms": whole},
         )
     ways, factor = _row(statement) or (_devices(said), _factor(said))
-    if ways is None or factor is None or factor < _LINEAR * ways:
+    if ways is None or factor is None or not _LINEAR * ways <= factor <= _BEYOND_ANY * ways:
         return None
     return _too_much(ways, factor, sure)
+
+
+_BEYOND_ANY = 4.0
+"""A factor beyond it is no claim of these devices: the figures are of something else."""
 
 
 def _is_split(said: Said) -> bool:

@@ -106,7 +106,10 @@ def _judge(said: Said) -> Wrong | None:
     return _unread(context or _AN_EXAMPLE) if by_heads else None
 
 
-_ELSE = r"\b(?:prefill|ttft|first token|training|accuracy|quality|memory footprint|capacity)\b"
+_ELSE = (
+    r"\b(?:nothing (?:that|which)|prefill|ttft|first token|training|accuracy|quality"
+    r"|memory footprint|capacity)\b"
+)
 _OF_FLOPS = r"\bflops (?:of|in|for|per)\b"
 _AN_EXAMPLE = 100_000
 _BYTES = (

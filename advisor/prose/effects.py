@@ -260,7 +260,8 @@ def _amount(block: Block, sentence: Sentence, clause: Clause, names: set[str]) -
 
 def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], block: Block) -> bool:
     """Whether a figure without a metric is about speed: by its form, or the words beside it."""
-    if OF_A_THING.search(text[max(0, claim.start - 40) : claim.start]):
+    before = text[max(0, claim.start - 40) : claim.start]
+    if OF_A_THING.search(before) or _ROW_OF_FIGURES.search(before):
         return False
     if claim.rule in {"faster_percent", "faster_factor", "slower_percent", "slower_factor"}:
         return True
@@ -297,6 +298,8 @@ def _limit(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+_ROW_OF_FIGURES: Final = Form(r"(?:\d[\d.]*%?(?: ?[a-zA-Z/]{1,5})?, ){3,}$")
+"""Figures of several kinds in a row, which only show how figures are written."""
 _ADJECTIVE: Final = Form(
     r"(?:bound|limited|intensive|heavy|hungry|constrained|bottlenecked|dominated)$",
 )

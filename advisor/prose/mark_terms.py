@@ -312,14 +312,15 @@ MARKS: Final = MappingProxyType(
         ),
         "LARGE_BATCH": (
             "large batch(|es), high batch, big batch(|es), huge batch(|es), full batch, at "
-            "saturation, saturation, saturated, offline, server is full, full server, busy, full "
-            "load, high concurrency, high load, heavy load, high qps, many users, busy server, "
-            "peak load, peak hours, under load, fully loaded, loaded gpu, batch pool, thousands "
-            "of requests, heavy traffic, mixed traffic, nightly, batch inference, bulk, "
-            "overnight, throughput job, batch job, high throughput, full occupancy, fully "
-            "batched, batch 64, batch 128, batch 256, batch 512, hundreds of users, thousands of "
-            "users, hundreds of requests, data center load, at scale, production load, batch of "
-            "64, batch of 128, batch of 256"
+            "saturation, saturation, saturated, offline, server is full, full server, busy, "
+            "full load, high concurrency, high load, heavy load, high qps, many users, busy "
+            "server, peak load, peak hours, under load, fully loaded, loaded gpu, batch pool, "
+            "thousands of requests, heavy traffic, mixed traffic, nightly, batch inference, "
+            "bulk, overnight, throughput job, batch job, high throughput, full occupancy, "
+            "fully batched, batch 64, batch 128, batch 256, batch 512, hundreds of users, "
+            "thousands of users, hundreds of requests, data center load, at scale, production "
+            "load, batch of 64, batch of 128, batch of 256, enough (tokens|rows|sequences|"
+            "requests)"
         ),
         "AGGREGATE": (
             "aggregate, aggregated, total, all users, all streams, overall, combined, per gpu "

@@ -271,6 +271,8 @@ class _Walk:
             before = bisect_right(code, (match.start(), len(self.text))) - 1
             if before >= 0 and code[before][1] > match.start():
                 continue
+            if self.text[match.start() - 1 : match.start()] == "`" == self.text[match.end() :][:1]:
+                continue  # it stands in a span of code, as an example of itself
             line = bisect_right(self.line_starts, match.start()) - 1
             words = Span(match.start("words"), match.end("words"))
             if line == last_line or not self._is_alone(line, match.start(), match.end()):

@@ -549,7 +549,7 @@ class _BlockReader:
         sentence: frozenset[str],
     ) -> tuple[str | None, int]:
         """The lever that a clause is about, and how far away it stands."""
-        if "S24" in sentence:
+        if "S24" in own or ("S24" in sentence and "SPEC" not in own):
             return "S24", 0 if "S24" in own else 1
         if self._masks_heads(index, sentence) and own.isdisjoint({"QUANT", "SPEC", "BATCH", "TP"}):
             return "MASKED_HEADS", 0 if "MASKED_HEADS" in own else 1

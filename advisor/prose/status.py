@@ -182,13 +182,35 @@ _DROPPED: Final = (
     r"|refuted|debunked|not true|untrue|abandoned|withdrawn|not pursued|won['’]?t (?:do|fix))"
 )
 _DROPPED_LABEL: Final = Form(
-    rf"\W*(?:{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )|(?:flags?|flagged|detects?"
+    rf"\W*(?:{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )|(?:triggers?(?=:)|flags?|flagged|detects?"
     r"|warns? (?:of|about)|complains? about|catches)\b)"
 )
 _DROPPED_TAIL: Final = Form(
     rf"(?:[(\[—–:]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$",
 )
 """A label or a mark at the end by which one point of a list is rejected."""
+_BY_A_RULE: Final = Form(
+    r"\W*(?:[A-Z]{3}\d{3}(?:, | and )?)+\W* (?:now |no longer |also )?(?:tells?|says?|reads?|finds?"
+    r"|leaves?|flags?|warns?|takes?|catches|judges?|knows|asks?|names?|marks?|refutes?)\b"
+)
+"""What a rule of a linter tells is told of others' words."""
+_EXAMPLE: Final = Form(r"(?:\be\.g\.,?|\bfor example|\bsuch as) (?:an? |about |[^\s.;:]+ or )?$")
+"""A figure that only shows how figures are written."""
+_FIELD: Final = Form(
+    r"\W*[\w.-]+`?: `?(?:an? |optional )?(?:number|text|string|str|int|integer|float|bool(?:ean)?"
+    r"|list|mapping|path|name)\b"
+)
+"""A field of a format and what may stand in it."""
+_CITED: Final = Form(r"\bet al\b\.?(?: ?\(?\d{4}\)?)?[:,][^.]{0,80}$")
+_IDENTIFIER: Final = re.compile(r"\w*_\w*_\w*")
+_NOBODY_WAITS: Final = Form(r"\b(?:nothing|nobody|no (?:one|step|token|user)) waits for\b")
+_EVIDENCE: Final = Form(
+    r"\W*(?:[\w-]+/)?(?:evidence|measurements?|measured|published|observed)(?: \w+)?:"
+)
+_NOTHING_NEXT: Final = Form(
+    r"\W*(?:gains?|brings?|buys?|gives?|helps?|yields?|saves?|changes?|does|do|is worth) nothing\b"
+)
+"""What follows the clause of which it is said."""
 _CLAIMED_COLUMN: Final = Form(
     r"\b(?:claim(?:s|ed)?|said|promised|myth|statement|expected by|vendor|hope|hoped|marketing"
     r"|wrong claim|idea|proposal|belief)\b",
@@ -213,6 +235,21 @@ _PAST: Final = _set(
     " expected hoped planned-x wanted asked thought bought turned grew changed moved shrank"
     " accelerated lowered became"
 )
+
+
+def _is_named(text: str, at: int, start: int) -> bool:
+    """Whether what stands there is part of a title that is cited, or of an identifier."""
+    if _CITED.search(text, max(0, start - _AUTHORS), at + 1) is not None:
+        return True
+    begin = at
+    while begin > start and (text[begin - 1].isalnum() or text[begin - 1] == "_"):
+        begin -= 1
+    word = _IDENTIFIER.match(text, begin)
+    return word is not None and word.end() > at
+
+
+_AUTHORS: Final = 48
+"""Characters of authors before a title."""
 
 
 def status_of(
@@ -240,6 +277,16 @@ def status_of(
             return Status.QUOTED
     if is_rejected(block) or _is_run_in(sentences, index):
         return Status.REJECTED
+    if _BY_A_RULE.match(text, sentence.start) or _EXAMPLE.search(text, clause.start, at):
+        return Status.QUOTED
+    if _FIELD.match(text, sentence.start) or _is_named(text, at, clause.start):
+        return Status.QUOTED
+    if _NOBODY_WAITS.search(text, at, clause.end):
+        return Status.DENIED
+    if _EVIDENCE.match(text) or _EVIDENCE.match(text, sentence.start):
+        return Status.MEASURED
+    if _NOTHING_NEXT.match(text, clause.end):
+        return Status.DENIED
     if _DROPPED_LABEL.match(text, sentence.start) or _DROPPED_TAIL.search(sentence.text):
         return Status.REJECTED
     if block.kind is BlockKind.CELL and _TOLD_COLUMN.search(block.column):

@@ -85,6 +85,8 @@ def test_comments_cover_what_follows_or_their_line() -> None:
 
 def test_comments_in_code_are_text() -> None:
     assert read_markdown("```\n<!-- rooflint: ignore[FLP002] x -->\n```\n").comments == ()
+    inline = "Write `<!-- rooflint: ignore[FLP002] x -->` before it.\n"
+    assert read_markdown(inline).comments == ()
 
 
 def test_plain_text_is_paragraphs() -> None:

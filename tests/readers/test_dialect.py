@@ -320,3 +320,10 @@ def test_several_documents_are_several_proposals() -> None:
 def test_a_file_named_as_a_proposal_needs_no_version() -> None:
     proposal = proposal_of("title: a\n", "prune.proposal.yaml")
     assert proposal.title == "a"
+
+
+def test_a_job_of_ci_named_rooflint_is_no_proposal() -> None:
+    job = "rooflint:\n  script: rooflint check .\n"
+    assert read(Source(".gitlab-ci.yml", job), named=False).problems == ()
+    ours = "rooflint: {version: 1}\nmodel: Llama-2-7B\n"
+    assert [one.rule for one in read(Source("a.yaml", ours)).problems][:1] == ["E904"]
