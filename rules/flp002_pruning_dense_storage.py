@@ -168,6 +168,13 @@ def _still_read(lever: LeverAudit) -> str:
     return f"all {weights_read(lever.after)} are still read for every {when}"
 
 
+_OTHER_PRUNING = (
+    r"\b(?:visual|vision|image|video|audio|input|prompt) tokens?\b|\btoken (?:prun|merg|drop)\w*"
+    r"|\b(?:lora|adapters?|task vectors?|delta weights)\b"
+)
+"""Pruning of tokens, or of weights before they are merged."""
+
+
 def _judge(said: Said) -> Wrong | None:
     """Zeros that stay in their tensors, and fewer bytes or less time claimed for them."""
     statement = said.statement
@@ -177,6 +184,8 @@ def _judge(said: Said) -> Wrong | None:
     if statement.kind not in {Kind.GAIN, Kind.SAVING} or is_unlinked(statement):
         return None
     if not statement.nearby.isdisjoint({"REMOVED", "PACKED"}):
+        return None
+    if said.has(_OTHER_PRUNING):
         return None
     if said.says(r"\bby what is no(?:t| longer) (?:read|stored|there)"):
         return None

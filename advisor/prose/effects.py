@@ -348,7 +348,7 @@ def _about_resources(
     read = read or (LIKE_DENSE.search(text) if SOME_DIGIT.search(text) is not None else None)
     if read is not None:
         yield Effect(Kind.READS, clause.start + read.start(), clause.start + read.end())
-    if (fits := FITS.search(text)) is not None:
+    if SOME_DIGIT.search(sentence.text) and (fits := FITS.search(text)) is not None:
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
     if "PEAK" in names and "dense" in text.lower() and (peak := SOME_PEAK.search(text)) is not None:
         yield Effect(Kind.PEAK, clause.start + peak.start(), clause.start + peak.end())

@@ -47,7 +47,7 @@ def test_wrong_passages_are_found_where_they_are_wrong() -> None:
     right = sum(one.right for one in scores)
     wrong = sum(one.wrong for one in scores)
     assert right / (right + wrong) >= 0.97
-    assert sum(one.found for one in scores) / sum(one.expected for one in scores) >= 0.82
+    assert sum(one.found for one in scores) / sum(one.expected for one in scores) >= 0.81
     correct = [one for one in scores if not one.expected]
-    assert len(correct) == 309
-    assert sum(bool(one.wrong) for one in correct) <= 3
+    assert len(correct) == 401
+    assert sum(bool(one.wrong) for one in correct) <= 2
