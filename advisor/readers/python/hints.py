@@ -46,8 +46,9 @@ BESIDE: Final[Mapping[str, re.Pattern[bytes]]] = MappingProxyType(
             rb"|1[._]58|use_kernels|AutoDistributed|AutoLigerKernel|gguf_file|(?i:\.gguf\b)|attention_sink|Medusa|Eagle|use_fp8"
         ),
         "generate": re.compile(
-            rb"assistant_model\s*=|prompt_lookup\w*\s*=|cache_implementation\s*=\s*[\"']"
-            rb"|use_cache\s*=\s*False|assistant_early_exit|kv_bits|past_key_values\s*=\s*copy"
+            rb"(?:assistant_model|prompt_lookup\w*)[\"']?\]?\s*[=:]"
+            rb"|cache_implementation[\"']?\]?\s*[=:]\s*[\"']|use_cache[\"']?\]?\s*[=:]\s*False"
+            rb"|assistant_early_exit|kv_bits|past_key_values\s*=\s*copy"
             rb"|prefill_chunk_size\s*=|model\s*=\s*[\"'][^\"'\n]*[-_:]q\d_|num_gpu"
         ),
         "pipeline": re.compile(

@@ -26,7 +26,14 @@ from advisor.readers.python.hints import (
 
 _IMPORTS: Final = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)")
 _LISTED: Final = re.compile(rb"\n[ \t]*import[ \t]+([\w., \t]+)")
-_PARTIAL: Final = re.compile(rb"partial\(\s*(?:\w+\.)*(\w+)")
+_HANDED_ON: Final = re.compile(
+    rb"(?:\b(?:partial|submit|to_thread|apply_async)\(|\brun_in_executor\([^,()]*,|\btarget\s*=)"
+    rb"\s*(?:\w+\.)*(\w+)"
+)
+"""A function that something else calls."""
+_HANDING: Final = frozenset(
+    {b"partial", b"submit", b"to_thread", b"apply_async", b"run_in_executor", b"target"}
+)
 _ALIASES: Final = re.compile(rb"^[ \t]*from [^\n]*\b(\w+) as \w", re.MULTILINE)
 _TENSORS: Final = frozenset(
     {b"torch", b"mlx", b"tensorflow", b"jax", b"transformers", b"accelerate", b"peft"}
@@ -63,8 +70,8 @@ def calls_levers(data: bytes, called: set[str]) -> bool:
     words = words_of(data)
     if _says(data, words):
         return True
-    if b"partial" in words:
-        called = called | {word.decode() for word in _PARTIAL.findall(data)}
+    if not _HANDING.isdisjoint(words):
+        called = called | {word.decode() for word in _HANDED_ON.findall(data)}
     rows = _words()
     known = [rows[root] for root in _roots(data) & rows.keys()]
     names = {word.encode() for word in called}
@@ -113,8 +120,12 @@ def _calls(data: bytes, words: set[bytes], roots: set[bytes]) -> bool:
             return True
         if named and b"as" in words and not named.isdisjoint(_ALIASES.findall(data)):
             return True
-        if named and b"partial" in words and not named.isdisjoint(_PARTIAL.findall(data)):
-            return True
+        if not _HANDING.isdisjoint(words):
+            handed = set(_HANDED_ON.findall(data))
+            if not named.isdisjoint(handed) or any(
+                _stands_beside(word, data) for word in one.beside & handed
+            ):
+                return True
         for word in one.beside & words:
             if _is_called(word, data) and _stands_beside(word, data):
                 return True

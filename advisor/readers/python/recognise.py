@@ -21,6 +21,7 @@ from advisor.readers.python import tables
 from advisor.readers.python.calls import Call, File, Found, Rule, options, variable
 from advisor.readers.python.commands import Command, commands_of, shell_commands
 from advisor.readers.python.flow import Flow
+from advisor.readers.python.handing import handed_on
 from advisor.readers.python.idioms import idioms
 from advisor.readers.python.marks import calls_levers
 from advisor.readers.python.nodes import Nodes
@@ -127,8 +128,7 @@ class Recognised:
     # Calls
 
     def _of_call(self, made: Made, hangs_on: str) -> list[Setup]:
-        if made.name.endswith(".partial") and made.args and (name := symbol_of(made.args[0])):
-            made = Made(made.node, name, made.args[1:], made.keywords, None, made.used_by)
+        made = handed_on(made) or made
         rule = self._rule(made)
         telling = rule is not None or not made.keywords.keys().isdisjoint(TELLING)
         if telling and is_trap(made, self._convolutions):

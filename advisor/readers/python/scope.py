@@ -7,8 +7,10 @@ made of a weight by another shape, what a comparison makes.
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from advisor.readers.options import Setting
@@ -34,6 +36,15 @@ _SAME_NUMBERS: Final = frozenset(
 )  # fmt: skip
 _COMPARES: Final = frozenset({"gt", "ge", "lt", "le", "greater", "less", "isin", "logical_not"})
 _FOUR: Final = 4
+
+
+_DEEPEST: Final = 8
+_ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = MappingProxyType(
+    {
+        ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+        ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
+    }
+)  # fmt: skip
 
 
 class Scope:
@@ -163,16 +174,38 @@ class Scope:
     # Numbers
 
     def whole(self, node: ast.expr | None) -> int | None:
-        """A whole number, also by its name."""
-        sign = 1
-        for _ in range(4):
-            if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-                node, sign = node.operand, -sign
-            elif isinstance(node, ast.Name):
-                node = self.known.get(node.id)
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return sign * node.value
-        return None
+        """A whole number, also by its name or by arithmetic: `int(3072 * 0.7)`."""
+        number = self._number(node, 0)
+        return number if isinstance(number, int) else None
+
+    def _number(self, node: ast.expr | None, depth: int) -> int | float | None:
+        """A number that can be worked out from numbers that are written; None for another."""
+        if node is None or depth > _DEEPEST:
+            return None
+        match node:
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                return value
+            case ast.Name(id=name):
+                return self._number(self.known.get(name), depth + 1)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                number = self._number(inner, depth + 1)
+                return None if number is None else -number
+            case ast.Call(func=ast.Name(id="int" | "round" as name), args=[inner]):
+                number = self._number(inner, depth + 1)
+                if number is None:
+                    return None
+                return int(number) if name == "int" else round(number)
+            case ast.BinOp(left=left, op=operation, right=right):
+                sign = _ARITHMETIC.get(type(operation))
+                one, other = self._number(left, depth + 1), self._number(right, depth + 1)
+                if sign is None or one is None or other is None:
+                    return None
+                try:
+                    return sign(one, other)
+                except ArithmeticError:
+                    return None
+            case _:
+                return None
 
     def length(self, node: ast.expr | None) -> int | None:
         """How many items a literal has, also by its name."""

@@ -31,6 +31,14 @@ def _bits_and_bytes(call: Call) -> Iterator[Found]:
             return
 
 
+def _saved(call: Call) -> Iterator[Found]:
+    """llm-compressor's switch by which a 2:4 pattern is stored with its zeros."""
+    if call.plain("disable_sparse_compression") is True:
+        yield call.found(
+            Setting("prune", {"pattern": "2:4", "storage": "dense"}), "disable_sparse_compression"
+        )
+
+
 def _unsloth(call: Call) -> Iterator[Found]:
     """`FastLanguageModel.from_pretrained` loads in 4 bits where nothing else is said."""
     others = ("load_in_8bit", "load_in_16bit", "full_finetuning", "load_in_fp8", "dtype")
@@ -38,6 +46,11 @@ def _unsloth(call: Call) -> Iterator[Found]:
         yield call.found(Setting("quantize", {"weights": "nf4"}))
         return
     yield from _bits_and_bytes(call)
+
+
+def _rounded(call: Call) -> Iterator[Found]:
+    """SmoothQuant's fake_quant: values of 8 bits that stay in 16."""
+    yield call.found(Setting("quantize", {"weights": "int8", "packed": False}))
 
 
 def _bits_and_bytes_mode(call: Call) -> Iterator[Found]:
@@ -156,6 +169,19 @@ CALLS: Final[Rows] = MappingProxyType(
         "transformers:AutoRoundConfig": by_bits(4),
         "transformers:QuarkConfig": quantized(AUTO),
         "transformers:TorchAoConfig": _torchao_config,
+        **{
+            f"smoothquant:{name}": _rounded
+            for name in (
+                "quantize_model",
+                "quantize_opt",
+                "quantize_llama_like",
+                "quantize_mixtral",
+                "quantize_falcon",
+            )
+        },
+        ".save_pretrained_gguf": by_word("quantization_method", position=2, default="q8_0"),
+        ".push_to_hub_gguf": by_word("quantization_method", position=2, default="q8_0"),
+        ".save_pretrained": _saved,
         "unsloth:from_pretrained": every(_unsloth, model_fact("model_name")),
         "transformers:SinqConfig": by_bits(4, group=64),
         "lightning:BitsandbytesPrecision": _bits_and_bytes_mode,
