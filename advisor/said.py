@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from advisor.finding import Confidence, ErrorClass, Number
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.quantity.numerals import NUMERALS, count_of
 
 if TYPE_CHECKING:
     from advisor.prose.frame import Frame
@@ -159,10 +160,11 @@ def decode_gain(said: Said) -> Confidence | None:
 
 
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
-_COUNTS: Final = {"twelve": 12, "sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64,
-                  "a hundred": 100, "one hundred": 100, "two hundred": 200}  # fmt: skip
+_TENS_AT_LEAST: Final = "|".join(
+    sorted((word for word, number in NUMERALS.items() if number >= 10), key=len, reverse=True)
+)
 _MANY: Final = Form(
-    rf"(?<![\w.,])(\d{{2,5}}|{'|'.join(_COUNTS)})(?![- ]tokens?\b)[- ](?:\w+ ){{0,2}}?(?:users?"
+    rf"(?<![\w.,])(\d{{2,5}}|{_TENS_AT_LEAST})(?![- ]tokens?\b)[- ](?:\w+ ){{0,2}}?(?:users?"
     rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
     r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b"
@@ -210,7 +212,7 @@ def many_rows(said: Said) -> int:
 def rows_in(text: str) -> int:
     """The most users, sequences or rows that a text names; 0 where it names none."""
     found = (next(filter(None, match.groups())).lower() for match in _MANY.finditer(text))
-    return max((_COUNTS.get(number) or int(number) for number in found), default=0)
+    return max((count_of(number) for number in found), default=0)
 
 
 _RATE: Final = Form(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s")

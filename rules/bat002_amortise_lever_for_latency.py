@@ -33,6 +33,7 @@ from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase, Statement
+from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import factor, milliseconds
@@ -158,11 +159,7 @@ _MANY = (
     r"(?:users|streams|sessions|requests|clients|sequences|chats|conversations|people|persons"
     r"|customers|callers|readers|replies|prompts|tenants|seqs|of them)"
 )
-_WORDED = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10, "twelve": 12,
-    "sixteen": 16, "twenty": 20, "thirty": 30, "thirty-two": 32, "fifty": 50, "sixty-four": 64,
-}  # fmt: skip
-_HOW_MANY = rf"(?:\d{{1,4}}|{'|'.join(sorted(_WORDED, key=len, reverse=True))})"
+_HOW_MANY = rf"(?:\d{{1,4}}|{SEVERAL})"
 _COUNT = Form(rf"\b({_HOW_MANY}) (?:[\w-]+ )?{_MANY}\b|batch (?:size )?(?:of )?(\d{{1,4}})")
 _FEWER = (
     r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small|halv|cut|drop)\w*(?: the| a|"
@@ -290,7 +287,7 @@ def _users(said: Said) -> float | None:
     match = _COUNT.search(said.statement.context_text)
     if match is not None:
         word = (match[1] or match[2]).lower()
-        return float(_WORDED.get(word) or int(word))
+        return float(count_of(word))
     batch = said.statement.frame.batch
     return float(batch) if batch else None
 

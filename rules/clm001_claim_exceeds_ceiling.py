@@ -42,6 +42,7 @@ from advisor.judge import GRACE, ClaimVerdict
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
 from advisor.prose.widths import sizes_of
+from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.roofline import Interval
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, decode_gain
@@ -185,13 +186,11 @@ def _reason(claim: AttachedClaim, ceiling: float) -> str:
 
 _BANDWIDTH = re.compile(r"(\d+(?:[.,]\d+)?) ?([TG])B/s")
 _DRAFTED = re.compile(
-    r"\b(\d{1,2}|two|three|four|five|six|eight) (?:drafted|draft|speculative|proposed|guessed) "
-    r"tokens?"
-    r"|(?:gamma|num_speculative_tokens) ?(?:=|of) ?(\d{1,2})|draft(?:s|ing)? (?:of )?(\d{1,2}"
-    r"|two|three|four|five|six|eight) tokens?",
+    rf"\b(\d{{1,2}}|{SEVERAL}) (?:drafted|draft|speculative|proposed|guessed) tokens?"
+    r"|(?:gamma|num_speculative_tokens) ?(?:=|of) ?(\d{1,2})"
+    rf"|draft(?:s|ing)? (?:of )?(\d{{1,2}}|{SEVERAL}) tokens?",
     re.IGNORECASE,
 )
-_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8}
 _SHORT = 2048
 """Tokens up to which the cache is a few percent of a step at batch 1."""
 
@@ -304,4 +303,4 @@ def _tokens_per_pass(said: Said) -> float | None:
     if drafted is None:
         return None
     word = next(group for group in drafted.groups() if group).lower()
-    return float(_WORDS.get(word) or int(word)) + 1.0
+    return float(count_of(word)) + 1.0

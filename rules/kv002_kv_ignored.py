@@ -39,6 +39,7 @@ from advisor.prose.cache_patterns import (
 )
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.named import cache_bytes
+from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import milliseconds, size
@@ -91,16 +92,12 @@ _OTHER_STATE = (
 _PER_TOKEN = re.compile(
     r"(\d+(?:\.\d+)?) ?(kB|KB|KiB|MB|MiB) (?:of (?:\w+ ){1,2})?(?:per|a|for each) token"
 )
-_COUNTED = (
-    r"(\d{1,4}|two|three|four|five|six|eight|ten|twelve|sixteen|twenty|thirty-two|sixty-four)"
-)
+_COUNTED = rf"(\d{{1,4}}|{SEVERAL})"
 _SEQUENCES = re.compile(
     rf"\b{_COUNTED} (?:[\w-]+ ){{0,2}}?(?:sessions|sequences|users|streams|requests|chats"
     rf"|conversations|tenants|clients|analysts|agents)\b|batch (?:size )?(?:of )?(\d{{1,4}})\b",
     re.IGNORECASE,
 )
-_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10, "twelve": 12,
-          "sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64}  # fmt: skip
 _GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _KV_BYTES_PER_TOKEN = 131_072
 """Of an 8B with 32 layers and 8 KV heads of 128 in 16 bits: 32 x 8 x 128 x 2 x 2."""
@@ -219,7 +216,7 @@ def _cache(said: Said, context: int) -> _Cache | None:
     frame, text = said.statement.frame, said.statement.context_text
     if context <= 0:
         return None
-    counts = [_WORDS.get(one.lower()) or int(one) for pair in _SEQUENCES.findall(text)
+    counts = [count_of(one) for pair in _SEQUENCES.findall(text)
               for one in pair if one]  # fmt: skip
     sequences = max([frame.batch or 1, *counts])
     told = _PER_TOKEN.search(text)
@@ -307,7 +304,7 @@ def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     if per_token is None or batch is None or length is None:
         return None
     counted = batch[1] or batch[2]
-    count = _WORDS.get(counted.lower()) or int(counted)
+    count = count_of(counted)
     one = float(per_token[1]) * (1e6 if per_token[2].startswith("M") else 1e3) * length
     for amount in _GIGABYTES.findall(said.statement.text):
         told = float(amount) * 1e9

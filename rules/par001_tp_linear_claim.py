@@ -32,6 +32,7 @@ from advisor.forms import Form
 from advisor.prose.cache_patterns import ANY_LENGTH
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import PARTS
+from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidth_of, confidence_of, is_unlinked
 from advisor.wording import factors, milliseconds
@@ -76,11 +77,7 @@ levers:
     ),
 )
 
-_COUNTS = {
-    "two": 2, "three": 3, "four": 4, "six": 6, "eight": 8, "sixteen": 16, "thirty-two": 32,
-    "one": 1, "single": 1,
-}  # fmt: skip
-_NUMBER = r"\d{1,2}|two|three|four|six|eight|sixteen"
+_NUMBER = rf"\d{{1,2}}|{SEVERAL}"
 _CARD = (
     r"(?:gpus?|cards?|accelerators?|devices?|chips?|ranks?|boards?|(?:rtx |nvidia |amd |tesla )?"
     r"(?:[hablv]\d{2,3}s?|a\d{1,4}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?))"
@@ -414,7 +411,7 @@ def _count(cell: str) -> int | None:
     if match is None:
         return None
     word = (match[1] or match[2]).lower()
-    return _COUNTS.get(word) or int(word)
+    return 1 if word == "single" else count_of(word)
 
 
 def _factor(said: Said) -> float | None:
@@ -434,7 +431,7 @@ def _devices(said: Said) -> float | None:
     """How many times the devices: "from 2 to 4 GPUs", "eight GPUs", "TP=4"."""
     text = said.statement.context_text
     if times := _TIMES_THE.search(said.statement.sentence_text):
-        return float(_COUNTS.get(times[1].lower()) or times[1])
+        return float(count_of(times[1]))
     if change := _FROM_TO.search(text):
         before, after = [group for group in change.groups() if group][:2]
         return int(after) / max(int(before), 1)
@@ -443,14 +440,14 @@ def _devices(said: Said) -> float | None:
     if part := _PART_EACH.search(text):
         return PARTS[part[1].lower()]
     if way := _WAYS.search(text):
-        return float(_COUNTS.get(way[1].lower()) or way[1])
+        return float(count_of(way[1]))
     if said.has(rf"doubl\w+ the (?:number of )?(?:{_THINGS})|twice as many (?:{_THINGS})"):
         return 2.0
     if fraction := _RANK_PART.search(text):
         return PARTS[fraction[1].lower()]
     for match in _DEVICES.finditer(text):
         word = next(group for group in match.groups() if group).lower()
-        count = _COUNTS.get(word) or int(word)
+        count = count_of(word)
         if count > 1:
             return float(count)
     if parallel := _TP.search(text):

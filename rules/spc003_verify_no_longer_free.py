@@ -33,6 +33,7 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.operands import gemm_share
 from advisor.prose.model import Kind, Phase, Status
+from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import digits, factor, factors
@@ -121,11 +122,7 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         )
 
 
-_WORDS = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64, "hundred": 100,
-}  # fmt: skip
-_COUNT = rf"\d{{1,2}}|{'|'.join(_WORDS)}"
+_COUNT = rf"\d{{1,2}}|{SEVERAL}"
 _DRAFTED = Form(
     rf"\bdraft(?:s|ing|ed)? (?:of |length )?(?:of )?({_COUNT})\b"
     rf"|\b({_COUNT}) (?:draft(?:ed)?|proposed|guessed|speculative|candidate) tokens"
@@ -229,7 +226,7 @@ _LONGEST_SHORT = 8192
 
 
 def _number(word: str) -> int:
-    return _WORDS.get(word.lower()) or int(word)
+    return count_of(word)
 
 
 def _drafted(text: str) -> int | None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
+from advisor.quantity.numerals import NUMERALS
 
 FIGURE: Final = Form(
     r"\d\s?(?:x\b|×|%|per ?cent\b|pct\b|[GkM]B\b|ms\b|us\b|µs|milliseconds|tok|t/s|tokens?\b"
@@ -215,23 +216,9 @@ OF_A_FIGURE: Final = Form(
 )
 """A figure that a verb multiplies: "halves the 24 ms"."""
 VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
+_LARGEST_WORD: Final = 20
 NUMBER_WORDS: Final = MappingProxyType(
-    {
-        "two": 2.0,
-        "three": 3.0,
-        "four": 4.0,
-        "five": 5.0,
-        "six": 6.0,
-        "seven": 7.0,
-        "eight": 8.0,
-        "nine": 9.0,
-        "ten": 10.0,
-        "twelve": 12.0,
-        "fourteen": 14.0,
-        "fifteen": 15.0,
-        "sixteen": 16.0,
-        "twenty": 20.0,
-    }
+    {word: float(number) for word, number in NUMERALS.items() if 2 <= number <= _LARGEST_WORD}
 )
 OF_PROMPT: Final = Form(
     r"\b(?:prompts?|prefill\w*|prompt processing|pp\d*)\b(?![^.;]{0,24}\b(?:decod|writ|generat|tg))"

@@ -16,6 +16,7 @@ from advisor.prose.gains import LARGEST_FACTOR, Effect
 from advisor.prose.model import Kind
 from advisor.prose.patterns import PARTS
 from advisor.prose.sentences import Clause
+from advisor.quantity.numerals import count_of
 
 TOPICS: Final = frozenset(
     {"SPEC", "TP", "ATTN", "BATCH", "PREFIX", "PREFILL", "GQA", "KVQ", "QUANT"}
@@ -103,10 +104,6 @@ _DIVIDED: Final = Form(
     r"|\b(?P<fold>\d{1,2}|two|three|four|five|six|seven|eight|ten|sixteen)-?fold\b"
     r"|\bquarters (?:the|its|our|each|every|per)\b",
 )
-_COUNTS: Final = {
-    "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0, "eight": 8.0,
-    "ten": 10.0, "sixteen": 16.0,
-}  # fmt: skip
 _ELLIPTIC: Final = Form(
     r"(?:\b(?:to|at|is|be|gives?|gets?|reach(?:es)?|makes?|becomes?|do|does|yields?|delivers?"
     r"|brings?"
@@ -247,7 +244,7 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
     if match is None:
         return _multiplied(clause, text)
     word = (match["by"] or match["fold"] or "four").lower()
-    factor = _COUNTS.get(word) or float(word)
+    factor = float(count_of(word))
     if not 1.02 < factor < LARGEST_FACTOR:
         return None
     return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)

@@ -11,6 +11,8 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
+from advisor.quantity.numerals import NUMERALS
+
 
 class TokenKind(StrEnum):
     """What a token is."""
@@ -65,38 +67,6 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NUMBER_WORDS = {
-    "one": 1.0,
-    "two": 2.0,
-    "three": 3.0,
-    "four": 4.0,
-    "five": 5.0,
-    "six": 6.0,
-    "seven": 7.0,
-    "eight": 8.0,
-    "nine": 9.0,
-    "ten": 10.0,
-    "eleven": 11.0,
-    "twelve": 12.0,
-    "thirteen": 13.0,
-    "fourteen": 14.0,
-    "fifteen": 15.0,
-    "sixteen": 16.0,
-    "seventeen": 17.0,
-    "eighteen": 18.0,
-    "nineteen": 19.0,
-    "twenty": 20.0,
-    "thirty": 30.0,
-    "forty": 40.0,
-    "fifty": 50.0,
-    "sixty": 60.0,
-    "seventy": 70.0,
-    "eighty": 80.0,
-    "ninety": 90.0,
-    "hundred": 100.0,
-}
-
-
 def tokenize(text: str) -> list[Token]:
     """Split `text` into tokens in order; white space is dropped, nothing else is."""
     tokens: list[Token] = []
@@ -116,7 +86,7 @@ def tokenize(text: str) -> list[Token]:
             value = _number(raw)
             attached = value is None or (glued and _in_a_name(tokens))
         elif kind is word:
-            value = NUMBER_WORDS.get(folded)
+            value = NUMERALS.get(folded)
         tokens.append(Token(kind, raw, folded, start, end, glued, value, attached, opens))
     return _join_fractions_and_chains(tokens) if _CHAIN.search(text) else tokens
 
