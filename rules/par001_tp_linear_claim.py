@@ -236,7 +236,9 @@ def _judge(said: Said) -> Wrong | None:
             numbers={"floor_ms": whole},
         )
     ways, factor = _row(statement) or (_devices(said), _factor(said))
-    if ways is None or factor is None or not _LINEAR * ways <= factor <= _BEYOND_ANY * ways:
+    if ways is None or factor is None or ways <= 1:
+        return None
+    if not _LINEAR * ways <= factor <= _BEYOND_ANY * ways:
         return None
     return _too_much(ways, factor, sure)
 
@@ -345,7 +347,7 @@ def _chain(said: Said) -> tuple[float, float] | None:
         (int(match[1]), float(match[2].replace(",", "")))
         for match in _TP_MS.finditer(statement.context_text)
     ]
-    if len(pairs) < 2 or _TP_MS.search(statement.text) is None:
+    if len(pairs) < 2 or _TP_MS.search(statement.sentence_text) is None:
         return None
     times = re.search(r"\bms\b|latency|tpot|itl", statement.context_text, re.IGNORECASE) is not None
     steps = []
