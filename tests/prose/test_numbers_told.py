@@ -1,4 +1,4 @@
-"""The figures that a finding in prose works with, read from the text and worked out by hand here."""
+"""The figures that a finding in prose works with: read from the text, and worked out by hand."""
 
 from __future__ import annotations
 
