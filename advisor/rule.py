@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 from advisor.audit import Audit, LeverAudit
 from advisor.evidence import AttachedClaim, assumed_facts, claims_of
 from advisor.finding import Confidence, ErrorClass, Finding, Note, Number, Severity, Subject
+from advisor.own_figures import step_told
 from advisor.proposal import Sentence
 from advisor.source import Span
 
@@ -148,7 +149,8 @@ class Rule(NamedTuple):
             key = alike if statement.table is None else str(statement.span)
             finding = self._finding(audit, statement.span, subject, None, wrong.message, details)
             found.pop(key, None)
-            found[key] = finding._replace(facts=())
+            told = () if wrong.numbers else step_told(statement.frame)
+            found[key] = finding._replace(facts=told)
         yield from found.values()
 
     def _finding(
