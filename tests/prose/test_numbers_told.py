@@ -182,3 +182,36 @@ def test_layers_that_share_weights_are_read_as_often() -> None:
     text = "ALBERT ties its layers, so decode of one user is 12x faster."
     assert found(text, "CAP001") is not None
     assert found("ALBERT ties its layers, so the checkpoint is 12x smaller.", "CAP001") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "The 48 GB card answers twice as fast as the 24 GB card at the same bandwidth, as it has"
+            " 2x the memory."
+        ),
+        "From 16 GB to 32 GB at the same bandwidth, one user's tokens come 2x as fast.",
+    ],
+)
+def test_sizes_of_memory_are_divided(text: str) -> None:
+    assert numbers(text, "CAP001")["capacity_ratio"] == 2.0
+
+
+def test_all_parameters_must_be_held() -> None:
+    # 120e9 x 0.5 bytes = 60 GB, x 2 bytes = 240 GB
+    text = "The 120B-A5B fits in 16 GB because only 5B are active."
+    told = numbers(text, "MOE002")
+    assert (told["total_parameters"], told["stated_bytes"]) == (120e9, 16e9)
+    finding = found(text, "MOE002")
+    assert finding is not None
+    assert "60 GB at 4 bits, 240 GB in 16 bits, not 16 GB" in finding.message
+    # 30e9 parameters at 4 bits are 15 GB
+    assert found("The 30B-A3B fits in 16 GB because only 3B are active.", "MOE002") is None
+
+
+def test_a_token_of_a_mixture_reads_its_active_parameters() -> None:
+    finding = found("The 235B-A22B reads 235B parameters for every token.", "MOE003")
+    assert finding is not None
+    assert finding.message.endswith("22B of 235B parameters")
+    assert found("The 235B-A22B reads 22B parameters for every token.", "MOE003") is None
