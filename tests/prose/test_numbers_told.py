@@ -188,7 +188,7 @@ def test_layers_that_share_weights_are_read_as_often() -> None:
     "text",
     [
         (
-            "The 48 GB card answers twice as fast as the 24 GB card at the same bandwidth, as it has"
+            "The 48 GB card answers twice as fast as the 24 GB card at the same bandwidth, having"
             " 2x the memory."
         ),
         "From 16 GB to 32 GB at the same bandwidth, one user's tokens come 2x as fast.",
