@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -482,6 +483,8 @@ def test_an_interrupt_ends_with_130_and_no_word(folder: Path) -> None:
         [sys.executable, "-m", "advisor", "check", "-"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        # A shell starts what it puts in the background with interrupts ignored.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )  # fmt: skip
     assert waiting.stdin is not None
     assert waiting.stderr is not None
