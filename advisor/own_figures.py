@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from advisor.prose.frame import Frame
 
 _USUAL_BITS: Final = 16.0
-_PEAKS: Final = ("bf16", "fp16")
 
 
 def step_told(frame: Frame) -> tuple[tuple[str, str], ...]:
@@ -27,17 +26,16 @@ def step_told(frame: Frame) -> tuple[tuple[str, str], ...]:
     if count is None or frame.hardware is None or (frame.batch or 1) > 1:
         return ()
     from advisor.catalog.hardware import device  # noqa: PLC0415 - only documents pay for it
-    from advisor.said import bandwidth_of  # noqa: PLC0415 - only documents pay for it
+    from advisor.said import Floor, bandwidth_of  # noqa: PLC0415 - only documents pay for it
 
     bandwidth = bandwidth_of(frame)
-    tflops = device(frame.hardware).tflops_dense
-    peak = next((tflops[name] for name in _PEAKS if tflops.get(name)), None)
-    if not bandwidth or not peak:
+    peak_flops = device(frame.hardware).peak_flops("bf16")
+    if not bandwidth or not peak_flops:
         return ()
     bits = frame.weight_bits or _USUAL_BITS
     read_bytes = count * bits / 8.0
-    read_ms = read_bytes / (bandwidth * 1e9) * 1e3
-    arithmetic_ms = 2.0 * count / (peak * (frame.devices or 1) * 1e12) * 1e3
+    read_ms = Floor(read_bytes, 0.0, bandwidth).ms
+    arithmetic_ms = 2.0 * count / (peak_flops * (frame.devices or 1)) * 1e3
     assumed = "" if frame.weight_bits else " (assumed)"
     told = (
         f"a token reads {size(read_bytes)} of weights in {bits:g} bits{assumed}, which takes"

@@ -8,7 +8,6 @@ from typing import ClassVar, Final, Literal
 from advisor.deployment import Deployment
 from advisor.levers.base import Factor, Flops, Lever, Nature
 
-_SPLIT_KV: Final = frozenset({"flashdecoding", "splitkv", "splitk", "pagedattentionv2"})
 _FEWER_MULTIPLICATIONS: Final = re.compile(
     r"strassen|winograd|laderman|karatsuba|coppersmith|alpha ?tensor|alpha ?evolve"
 )
@@ -82,11 +81,6 @@ class AttentionKernel(Lever):
     name: str | None = None
     peak: Flops | None = None
     speedup: Factor | None = None
-
-    @property
-    def splits_kv(self) -> bool:
-        """Whether it spreads one sequence's cache over the device, which decode can feel."""
-        return re.sub(r"[^a-z0-9]", "", (self.name or "").lower()) in _SPLIT_KV
 
     @property
     def label(self) -> str:

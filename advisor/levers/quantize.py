@@ -57,11 +57,6 @@ class Quantize(Lever):
         return self.weights or self.lm_head or self.activations or self.kv_cache or ""
 
     @property
-    def activations_only(self) -> bool:
-        """Whether stored bytes stay as they are."""
-        return not (self.weights or self.kv_cache or self.lm_head)
-
-    @property
     def label(self) -> str:
         """The formats in words."""
         parts = []

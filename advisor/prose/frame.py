@@ -19,6 +19,7 @@ from advisor.forms import Form
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found
+from advisor.quantity.numerals import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +174,7 @@ _NODES: Final = Form(
     r"\b(\d{1,2}|two|three|four|eight|sixteen) (?:nodes?|servers?|boxes|machines) (?:of|with|[x×]) "
     r"(\d{1,2}|two|four|eight|sixteen)\b",
 )
-_COUNTS: Final = {"two": 2, "dual": 2, "both": 2, "pair of": 2, "three": 3, "four": 4, "eight": 8,
-                  "sixteen": 16}  # fmt: skip
+_TWO: Final = frozenset({"dual", "both", "pair of"})
 
 
 def _devices(text: str, counted: int | None) -> int | None:
@@ -182,11 +182,11 @@ def _devices(text: str, counted: int | None) -> int | None:
     found = {counted} if counted is not None else set()
     nodes = _NODES.search(text)
     if nodes is not None:
-        one, other = (_COUNTS.get(part.lower()) or int(part) for part in nodes.groups())
+        one, other = (count_of(part) for part in nodes.groups())
         found.add(one * other)
     for match in _PARALLEL.finditer(text):
         number = next(group for group in match.groups() if group).lower()
-        found.add(_COUNTS.get(number) or int(number))
+        found.add(2 if number in _TWO else count_of(number))
     return max(found, default=None)
 
 

@@ -35,7 +35,6 @@ _NARROW_INPUTS: Final = Form(
 _ZERO: Final = Form(
     r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b",
 )
-_NOUGHT: Final = frozenset({"PRUNE", "MASK"})
 _MAYBE_NARROW: Final = re.compile(
     r"ctivation|[wW]\d[aA]\d|nput|idden|ensors|utputs|esidual|eature maps"
 )

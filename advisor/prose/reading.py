@@ -14,7 +14,9 @@ from itertools import islice
 from typing import Final
 
 from advisor.forms import Form
+from advisor.prose.baselines import CONCLUDING, against_earlier
 from advisor.prose.blocks import Block, BlockKind, Page
+from advisor.prose.causes import STRONG, cause_of
 from advisor.prose.effects import effects_of
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
 from advisor.prose.gains import Effect
@@ -22,11 +24,13 @@ from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.patterns import BASE_ROW, SOME_DIGIT
+from advisor.prose.rows import label_frame, row_frame, row_text
 from advisor.prose.sentences import Clause, Sentence, sentences_of
 from advisor.prose.serving import elliptic, is_topical
 from advisor.prose.status import is_past, is_rejected, is_void, part_of, status_of
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of, voiced
+from advisor.quantity.lexing import words
 
 _LONGEST_SENTENCE: Final = 1500
 _MOST_CLAUSES: Final = 60
@@ -56,69 +60,12 @@ def _may_set_up(text: str) -> bool:
 
 _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 """Columns kept apart by spaces: output of a program, no prose."""
-_CONCLUDING: Final = frozenset(
-    ["so", "hence", "thus", "therefore", "thereby", "which", "accordingly"]
-)
-_POINTING: Final = frozenset(
-    [
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "they",
-        "such",
-        "same",
-        "so",
-        "therefore",
-        "thus",
-        "hence",
-        "both",
-        "accordingly",
-        "we",
-        "you",
-        "i",
-        "our",
-        "your",
-        "his",
-        "her",
-        "their",
-        "user",
-        "users",
-        "each",
-        "every",
-        "one",
-        "everyone",
-        "everybody",
-        "all",
-        "expect",
-        "expected",
-        "target",
-        "goal",
-        "result",
-        "then",
-        "outcome",
-        "effect",
-    ]
+_POINTING: Final = words(
+    "this that these those it they such same so therefore thus hence both accordingly we"
+    " you i our your his her their user users each every one everyone everybody all expect"
+    " expected target goal result then outcome effect"
 )
 _CONTRAST: Final = Form(r"[ ,](?:not|rather than|instead of|unlike|never)\b")
-
-PRECEDENCE: Final = (
-    "MASKED_HEADS", "S24", "ACTQ", "ATTN", "SPEC", "KVQ", "CAPACITY", "TP", "PP", "BATCH",
-    "PREFIX", "PRUNE", "LAYERS", "MATMUL", "PEAK", "LOWRANK", "MOE", "GQA", "GRAPHS", "OFFLOAD",
-    "DISTILL", "QUANT", "FLOPS", "HARDWARE",
-)  # fmt: skip
-"""Levers from the most specific to the least."""
-_CHANGE: Final = Form(
-    r"quanti[sz]|instead|→|->|\b(?:from|over|against|versus|vs|switch\w*|replac\w+|convert\w*"
-    r"|brings?|gives?|makes?|weights?|checkpoint|narrow\w*|smaller|bytes|size)\b"
-    r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d)",
-)
-"""Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
-_LABEL_REACH: Final = 3
-_WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE", "OFFLOAD"})
-"""Levers that a text often only mentions: they count where nothing else is near."""
-_STRONG: Final = frozenset(PRECEDENCE) - _WEAK
 
 
 def statements_of(page: Page) -> tuple[Statement, ...]:
@@ -208,7 +155,7 @@ def _tells_outcome(text: str) -> bool:
     if len(text) > _LONGEST_OUTCOME or _SOME_DIGIT.search(text) is None:
         return False
     names = tag_names(text)
-    return _STRONG.isdisjoint(names) and not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
+    return STRONG.isdisjoint(names) and not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
 
 
 _LONGEST_OUTCOME: Final = 120
@@ -222,11 +169,6 @@ def tag_names(text: str) -> frozenset[str]:
     return ideas_of(text, tags_of(text, words_of(text), terms()))
 
 
-_NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
-_PLANNED: Final = Form(
-    r"\b(?:est\.|estimated?|projected|derived|extrapolated|planned|afterwards?|then|becomes?"
-    r"|predicted|budget(?:ed)?|calculated|theory|in future|from now on|tomorrow|next)",
-)
 _SOME_DIGIT: Final = re.compile(r"\d")
 _A_RATE: Final = Form(r"tok|t/s|tps")
 _A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
@@ -272,7 +214,7 @@ class _BlockReader:
                 if effect.kind is Kind.FIGURE and effect.tpot_ms:
                     last = (effect.tpot_ms, self._is_rate(effect, last))
                 statement = self._statement(index, sentence, clause, effect, tuple(earlier[-4:]))
-                statement = _against_earlier(statement, self.base_ms)
+                statement = against_earlier(statement, self.base_ms)
                 if statement.status is Status.ASKED:
                     statement = self._answered(index, statement)
                 elif self.block.kind is BlockKind.HEADING:
@@ -310,10 +252,10 @@ class _BlockReader:
 
     def _is_rate(self, effect: Effect, last: tuple[float, bool] | None) -> bool:
         """Whether a figure is a rate; one without a unit is what the one before it was."""
-        words = self.block.text[effect.start : effect.end + 12]
-        if _A_RATE.search(words):
+        told = self.block.text[effect.start : effect.end + 12]
+        if _A_RATE.search(told):
             return True
-        return last is not None and last[1] and _A_TIME.search(words) is None
+        return last is not None and last[1] and _A_TIME.search(told) is None
 
     def _statement(
         self,
@@ -352,7 +294,8 @@ class _BlockReader:
         if status is Status.ASSERTED and "HOPED" not in own and (told or measured):
             status = Status.MEASURED
         frame = self._frames(index)
-        cause, reach = self._cause(index, own, labels, self._apart(index, clause, own))
+        apart = self._apart(index, clause, own)
+        cause, reach = cause_of(sentence.text, own, apart, before, labels)
         start, end = clause.start, clause.end
         if not of_speed:
             start, end = part_of(block.text, clause, effect.start)
@@ -476,10 +419,10 @@ class _BlockReader:
             frame = frame.over(self._frame(earlier))
         block = self.block
         if block.kind is BlockKind.CELL:
-            frame = frame.over(_label_frame(row_text(block))).over(_label_frame(block.column))
-        frame = frame.over(_label_frame(block.lead_in))
+            frame = frame.over(label_frame(row_text(block))).over(label_frame(block.column))
+        frame = frame.over(label_frame(block.lead_in))
         for title in reversed(block.headings):
-            frame = frame.over(_label_frame(title))
+            frame = frame.over(label_frame(title))
         return frame.over(self.outer())
 
     def _phase(
@@ -541,49 +484,6 @@ class _BlockReader:
                 return False
         return any("SINGLE" in place for place in labels) or self._frames(index).batch == 1
 
-    def _cause(
-        self,
-        index: int,
-        own: frozenset[str],
-        labels: Sequence[frozenset[str]],
-        sentence: frozenset[str],
-    ) -> tuple[str | None, int]:
-        """The lever that a clause is about, and how far away it stands."""
-        if "S24" in own or ("S24" in sentence and "SPEC" not in own):
-            return "S24", 0 if "S24" in own else 1
-        if self._masks_heads(index, sentence) and own.isdisjoint({"QUANT", "SPEC", "BATCH", "TP"}):
-            return "MASKED_HEADS", 0 if "MASKED_HEADS" in own else 1
-        places = [(own, 0), (sentence, 1)]
-        earlier = list(reversed(self._before(index)))
-        places.extend((place, 3 if back else 2) for back, place in enumerate(earlier))
-        places.extend((place, 4) for place in labels)
-        weak: tuple[str | None, int] = (None, 0)
-        changed = _CHANGE.search(self.sentences[index].text) is not None
-        pattern = any("S24" in place for place, reach in places if reach <= _LABEL_REACH)
-        for place, reach in places:
-            for lever in PRECEDENCE:
-                if lever in place:
-                    if lever == "PRUNE" and pattern:
-                        return "S24", reach
-                    if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
-                        if weak == ("QUANT", 0) and reach >= 2 and lever != "PRUNE" and changed:
-                            return weak
-                        return lever, reach
-                    if weak[0] is None:
-                        weak = lever, reach
-        return weak
-
-    def _masks_heads(self, index: int, sentence: frozenset[str]) -> bool:
-        """Whether heads are masked in the sentence, or in the two before it and nothing since."""
-        before = self._before(index)[-2:]
-        if "MASKED_HEADS" in sentence:
-            return True
-        named = any("HEADS" in place for place in before)
-        if "MASK" in sentence:
-            return named
-        masked = bool(before) and "MASK" in before[-1] and (named or "HEADS" in before[-1])
-        return masked and sentence.isdisjoint(_STRONG)
-
     def _apart(self, index: int, clause: Clause, own: frozenset[str]) -> frozenset[str]:
         """Kinds of terms in the sentence, without a later clause that is about the prompt."""
         sentence = self.sentences[index]
@@ -599,72 +499,16 @@ class _BlockReader:
 
     def _is_linked(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause points back at what was said before its sentence, or states a target."""
-        if clause.opener in _CONCLUDING or self.siblings:
+        if clause.opener in CONCLUDING or self.siblings:
             return True
-        words = [w.folded for w in sentence.words if w.start >= clause.start][:6]
-        if not _POINTING.isdisjoint(words):
+        opening = [w.folded for w in sentence.words if w.start >= clause.start][:6]
+        if not _POINTING.isdisjoint(opening):
             return True
         if not sentence.names.isdisjoint({"DENSE", "MASK"}):
             return True
         if clause.opener == ":" and "HOPED" in sentence.names:
             return True
         return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
-
-
-_MS: Final = re.compile(r"\d ?(?:ms|[uµ]s|s)\b")
-
-
-def _against_earlier(statement: Statement, base_ms: float | None) -> Statement:
-    """A figure that is hoped for, after one that is not, as the gain that it is.
-
-    Items of a list are compared with the one that is the baseline, if one is.
-    """
-    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or not statement.is_sure:
-        return statement
-    if statement.is_aggregate or statement.phase in _NOT_TOKENS:
-        return statement
-    of_part = not statement.clause.isdisjoint({"FLOPS", "PEAK", "BYTES", "KV", "MATMUL"})
-    if of_part and _MS.search(statement.text) is not None:
-        return statement  # the time of a part: "the arithmetic would take 0.05 ms"
-    before = [tpot for phase, _, tpot in statement.earlier if tpot and phase not in _NOT_TOKENS]
-    hoped = (
-        "HOPED" in statement.clause
-        or statement.opener in _CONCLUDING
-        or _PLANNED.search(statement.text) is not None
-    )
-    base_ms = base_ms or _above_ms(statement)
-    if base_ms is not None:
-        factor = base_ms / statement.tpot_ms
-    elif before and hoped:
-        factor = before[-1] / statement.tpot_ms
-    else:
-        return statement
-    if factor < _FELT:
-        return statement
-    return statement._replace(kind=Kind.GAIN, speedup=factor)
-
-
-def _above_ms(statement: Statement) -> float | None:
-    """Time per token of the first row of a table, where that is a baseline in the same unit."""
-    if statement.table is None or not statement.above:
-        return None
-    _, cells, own = statement.table
-    if own >= min(len(cells), len(statement.above)) or BASE_ROW.search(statement.above[0]) is None:
-        return None
-    before, after = (_IN_UNIT.match(row[own]) for row in (statement.above, cells))
-    if before is None or after is None or bool(before["time"]) != bool(after["time"]):
-        return None
-    value = float(before["value"].replace(",", ""))
-    if value <= 0:
-        return None
-    return value if before["time"] else 1e3 / value
-
-
-_IN_UNIT: Final = Form(
-    r"\s*[~≈]?\s*(?P<value>\d[\d,]*(?:\.\d+)?) ?(?:(?P<time>ms\b)|tok\S*|t/s|tokens per second)"
-)
-_FELT: Final = 1.05
-"""From here on a figure is no repetition of the one before."""
 
 
 def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None:
@@ -676,64 +520,6 @@ def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None
         if tag.name in kinds
     ]
     return min(found)[1] if found else None
-
-
-_BATCH_COLUMN: Final = Form(
-    r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs"
-    r"|max_batch_size|clients|chats|conversations|callers)\b",
-)
-_DEVICES_COLUMN: Final = Form(
-    r"^(?:#\s?)?(?:gpus|cards|devices|tp|tensor parallel\w*|number of (?:gpus|cards|devices))\b"
-    r"|\btp (?:size|degree)\b|^(?:nvidia |amd |rtx )?[a-z]{0,3}\d{2,4}[a-z]{0,3}s$",
-)
-_BYTES_COLUMN: Final = Form(
-    r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes",
-)
-_GIGABYTES: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s?GB\s*")
-_INTEGER: Final = re.compile(r"\s*(\d[\d,]*)\s*")
-
-
-def row_text(block: Block) -> str:
-    """The row of a cell in words: each header with its cell."""
-    pairs = zip(block.columns, block.cells, strict=False)
-    return "; ".join(f"{column}: {cell}" for column, cell in pairs)
-
-
-def row_frame(block: Block) -> Frame:
-    """What the cells of a row state by the headers of their columns."""
-    batch: int | None = None
-    devices: int | None = None
-    weights: float | None = None
-    cache: float | None = None
-    whole: float | None = None
-    for header, cell in zip(block.columns, block.cells, strict=False):
-        if _BATCH_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
-            batch = int(count[1].replace(",", ""))
-        if _DEVICES_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
-            devices = int(count[1].replace(",", ""))
-        size = _GIGABYTES.fullmatch(cell)
-        if size is None:
-            continue
-        value = float(size[1]) * 1e9
-        if re.search(r"\b(?:kv|cache)\b", header, re.IGNORECASE):
-            cache = value
-        elif re.search(r"\bweights?\b", header, re.IGNORECASE):
-            weights = value
-        elif _BYTES_COLUMN.search(header):
-            whole = value
-    if whole is not None:
-        return Frame(batch=batch, devices=devices, weight_bytes=whole, kv_bytes=0.0)
-    return Frame(batch=batch, devices=devices, weight_bytes=weights, kv_bytes=cache)
-
-
-@lru_cache(maxsize=512)
-def _label_frame(text: str) -> Frame:
-    if not text or len(text) > _LONGEST_SENTENCE:
-        return NOTHING
-    frame = NOTHING
-    for sentence in reversed(sentences_of(text)):
-        frame = frame.over(frame_of(sentence.text))
-    return frame
 
 
 def _phase_of(place: frozenset[str]) -> Phase:

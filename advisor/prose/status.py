@@ -18,31 +18,27 @@ from advisor.prose.model import Status
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Word
 from advisor.prose.voices import is_adoption
+from advisor.quantity.lexing import words
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_FAR: Final = _set(
+_FAR: Final = words(
     "not cannot never nor neither nothing doesn't don't won't can't isn't aren't didn't wouldn't"
     " shouldn't couldn't wasn't weren't hasn't haven't doubtful unlikely impossible fails failed"
     " unable rarely nobody none hardly barely scarcely little"
 )
 """They deny what follows within this many words."""
-_SENTENCE_ADVERBS: Final = _set("doubtful unlikely impossible")
-_EXPECTATIONS: Final = _set("expect believe think assume see hope")
+_SENTENCE_ADVERBS: Final = words("doubtful unlikely impossible")
+_EXPECTATIONS: Final = words("expect believe think assume see hope")
 _FAR_REACH: Final = 10
-_NEAR_NEGATIONS: Final = _set("no without")
-_BETWEEN: Final = _set(
+_NEAR_NEGATIONS: Final = words("no without")
+_BETWEEN: Final = words(
     "any real measurable noticeable further a such significant more much actual single-user decode"
     " corresponding additional extra big large visible apparent substantial"
 )
 _NEAR_REACH: Final = 3
-_PSEUDO_AFTER: Final = _set("only just need require matter touch merely necessarily to least")
-_TURNS: Final = _set("but yet instead although so because")
+_PSEUDO_AFTER: Final = words("only just need require matter touch merely necessarily to least")
+_TURNS: Final = words("but yet instead although so because")
 _LABEL_WORDS: Final = 6
-_HEDGES: Final = _set("may might perhaps possibly maybe could looks seems seem sometimes")
+_HEDGES: Final = words("may might perhaps possibly maybe could looks seems seem sometimes")
 _SUPPOSED: Final = Form(
     r"^\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might)\b"
     r"|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take|cut|run|help|double|halve|speed"
@@ -229,7 +225,7 @@ _FALSE_CELL: Final = Form(
     r"|dropped|declined)",
 )
 _QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“"}
-_PAST: Final = _set(
+_PAST: Final = words(
     "raised rose cut went came fell dropped improved doubled doubling-d tripled halved got took"
     " sped brought gave reduced increased ran gained jumped was were helped made reached saved"
     " expected hoped planned-x wanted asked thought bought turned grew changed moved shrank"
@@ -357,9 +353,9 @@ def part_of(text: str, clause: Clause, at: int) -> tuple[int, int]:
     return start, end
 
 
-def is_negated(words: Sequence[Word], clause: Clause, at: int, start: int) -> bool:
+def is_negated(said: Sequence[Word], clause: Clause, at: int, start: int) -> bool:
     """Whether a negation of the clause, from `start` on, governs the word at `at`."""
-    inside = [word.folded for word in words if max(clause.start, start) <= word.start < at]
+    inside = [word.folded for word in said if max(clause.start, start) <= word.start < at]
     for distance, word in enumerate(reversed(inside)):
         if distance > _FAR_REACH and word not in _SENTENCE_ADVERBS:
             expects = word in _FAR or word.endswith(("n't", "n’t"))
@@ -452,8 +448,8 @@ def is_past(sentence: Sentence, clause: Clause) -> bool:
     return False
 
 
-_BEING: Final = _set("was were")
-_COMPARED: Final = _set("it they that what than as where")
+_BEING: Final = words("was were")
+_COMPARED: Final = words("it they that what than as where")
 """After these "was" names a state to compare with: "a fraction of what it was"."""
 
 
@@ -463,7 +459,7 @@ def is_void(text: str) -> bool:
     return dropped is not None or _UNCHANGED.search(text) is not None
 
 
-_INFINITIVE: Final = _set(
+_INFINITIVE: Final = words(
     "to will would should can could must may might not and or then is are be being get gets almost"
     " nearly roughly a an the about if once when as what than"
 )

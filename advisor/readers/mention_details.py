@@ -12,14 +12,11 @@ from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.frame import frame_of
 from advisor.prose.sentences import Sentence
 from advisor.prose.tagging import Tag
+from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.readers.options import UNKNOWN
 
 _LARGE_BATCH: Final = 16
-_NUMBERS: Final = {
-    "one": 1, "two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "sixteen": 16, "twenty": 20, "thirty-two": 32,
-}  # fmt: skip
-_NUMBER: Final = r"(\d{1,4}|one|two|both|three|four|five|six|seven|eight|nine|ten|twelve|sixteen)"
+_NUMBER: Final = rf"(\d{{1,4}}|one|both|{SEVERAL})"
 _PERCENT: Final = re.compile(
     r"(?<![\w.])(\d{1,2}(?:\.\d+)?)\s?%(?! (?:faster|slower|lower|higher|fewer))"
 )
@@ -145,8 +142,7 @@ def _near(text: str, sentence: Sentence, tag: Tag) -> str:
 
 
 def _number(word: str) -> int:
-    known = _NUMBERS.get(word.lower())
-    return known if known is not None else int(word.replace(",", ""))
+    return 2 if word.lower() == "both" else count_of(word)
 
 
 def _first(match: re.Match[str] | None) -> int | None:

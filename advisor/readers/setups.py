@@ -71,11 +71,6 @@ class Setup:
             None,
         )
 
-    @property
-    def has_levers(self) -> bool:
-        """Whether something is set that starts a lever."""
-        return any(isinstance(one.effect, Setting) and one.effect.starts for one in self.placed)
-
     def kinds(self) -> frozenset[tuple[str, str]]:
         """What it sets, to tell setups apart that say the same thing."""
         return frozenset(_key(one.effect) for one in self.placed if isinstance(one.effect, Setting))

@@ -15,7 +15,6 @@ from advisor.readers.python.calls import (
     Found,
     Rows,
     model_fact,
-    numbers_of,
     options,
     read,
 )
@@ -28,7 +27,7 @@ from advisor.readers.python.rules import (
     quantized,
     sets,
 )
-from advisor.readers.python.values import Made, Mapping, Sequence, Value, plain, usual
+from advisor.readers.python.values import Made, Mapping, plain, usual
 
 # OpenVINO
 
@@ -277,11 +276,6 @@ def _coreml_pruner(call: Call) -> Iterator[Found]:
     """OpMagnitudePrunerConfig: stored as a bitmask and the values that are left."""
     pattern = "2:4" if call.has("n_m_ratio") else "unstructured"
     yield from pruned(pattern, "target_sparsity", storage="bitmap")(call)
-
-
-def _tp_devices(value: Value | None) -> int:
-    inner = usual(value) if value is not None else None
-    return len(inner.items) if isinstance(inner, Sequence) else len(numbers_of(value))
 
 
 _INT8: Final = quantized("int8")

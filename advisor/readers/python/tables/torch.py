@@ -171,9 +171,7 @@ def _half(call: Call) -> Iterator[Found]:
     yield from ()
 
 
-_prune_amount = {"position": 2}
 _UNSTRUCTURED: Final = pruned("unstructured", "amount", position=2)
-_CLASSES: Final = pruned("unstructured", "amount", position=0)
 
 CALLS: Final[Rows] = MappingProxyType(
     {

@@ -1,0 +1,74 @@
+"""Figures against earlier ones: a hoped rate after a measured one is the gain that it is."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from advisor.forms import Form
+from advisor.prose.model import Kind, Phase, Statement
+from advisor.prose.patterns import BASE_ROW
+
+_NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
+_PLANNED: Final = Form(
+    r"\b(?:est\.|estimated?|projected|derived|extrapolated|planned|afterwards?|then|becomes?"
+    r"|predicted|budget(?:ed)?|calculated|theory|in future|from now on|tomorrow|next)",
+)
+CONCLUDING: Final = frozenset(
+    ["so", "hence", "thus", "therefore", "thereby", "which", "accordingly"]
+)
+"""Words that open a conclusion."""
+_MS: Final = re.compile(r"\d ?(?:ms|[uµ]s|s)\b")
+
+
+def against_earlier(statement: Statement, base_ms: float | None) -> Statement:
+    """A figure that is hoped for, after one that is not, as the gain that it is.
+
+    Items of a list are compared with the one that is the baseline, if one is.
+    """
+    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or not statement.is_sure:
+        return statement
+    if statement.is_aggregate or statement.phase in _NOT_TOKENS:
+        return statement
+    of_part = not statement.clause.isdisjoint({"FLOPS", "PEAK", "BYTES", "KV", "MATMUL"})
+    if of_part and _MS.search(statement.text) is not None:
+        return statement  # the time of a part: "the arithmetic would take 0.05 ms"
+    before = [tpot for phase, _, tpot in statement.earlier if tpot and phase not in _NOT_TOKENS]
+    hoped = (
+        "HOPED" in statement.clause
+        or statement.opener in CONCLUDING
+        or _PLANNED.search(statement.text) is not None
+    )
+    base_ms = base_ms or _above_ms(statement)
+    if base_ms is not None:
+        factor = base_ms / statement.tpot_ms
+    elif before and hoped:
+        factor = before[-1] / statement.tpot_ms
+    else:
+        return statement
+    if factor < _FELT:
+        return statement
+    return statement._replace(kind=Kind.GAIN, speedup=factor)
+
+
+def _above_ms(statement: Statement) -> float | None:
+    """Time per token of the first row of a table, where that is a baseline in the same unit."""
+    if statement.table is None or not statement.above:
+        return None
+    _, cells, own = statement.table
+    if own >= min(len(cells), len(statement.above)) or BASE_ROW.search(statement.above[0]) is None:
+        return None
+    before, after = (_IN_UNIT.match(row[own]) for row in (statement.above, cells))
+    if before is None or after is None or bool(before["time"]) != bool(after["time"]):
+        return None
+    value = float(before["value"].replace(",", ""))
+    if value <= 0:
+        return None
+    return value if before["time"] else 1e3 / value
+
+
+_IN_UNIT: Final = Form(
+    r"\s*[~≈]?\s*(?P<value>\d[\d,]*(?:\.\d+)?) ?(?:(?P<time>ms\b)|tok\S*|t/s|tokens per second)"
+)
+_FELT: Final = 1.05
+"""From here on a figure is no repetition of the one before."""

@@ -1,0 +1,70 @@
+"""The lever that a clause is about: the most specific of the nearest place that names one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from advisor.forms import Form
+
+Names = frozenset[str]
+"""Kinds of terms that stand in one place."""
+PRECEDENCE: Final = (
+    "MASKED_HEADS", "S24", "ACTQ", "ATTN", "SPEC", "KVQ", "CAPACITY", "TP", "PP", "BATCH",
+    "PREFIX", "PRUNE", "LAYERS", "MATMUL", "PEAK", "LOWRANK", "MOE", "GQA", "GRAPHS", "OFFLOAD",
+    "DISTILL", "QUANT", "FLOPS", "HARDWARE",
+)  # fmt: skip
+"""Levers from the most specific to the least."""
+_CHANGE: Final = Form(
+    r"quanti[sz]|instead|→|->|\b(?:from|over|against|versus|vs|switch\w*|replac\w+|convert\w*"
+    r"|brings?|gives?|makes?|weights?|checkpoint|narrow\w*|smaller|bytes|size)\b"
+    r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d)",
+)
+"""Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
+_LABEL_REACH: Final = 3
+_WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE", "OFFLOAD"})
+"""Levers that a text often only mentions: they count where nothing else is near."""
+STRONG: Final = frozenset(PRECEDENCE) - _WEAK
+
+
+def cause_of(
+    text: str, own: Names, sentence: Names, before: Sequence[Names], labels: Sequence[Names]
+) -> tuple[str | None, int]:
+    """The lever of a clause and its reach: 0 the clause, 1 sentence, 2 and 3 before, 4 a label.
+
+    `text` is that of the sentence, `before` holds the sentences before it in their order.
+    """
+    if "S24" in own or ("S24" in sentence and "SPEC" not in own):
+        return "S24", 0 if "S24" in own else 1
+    if _masks_heads(before, sentence) and own.isdisjoint({"QUANT", "SPEC", "BATCH", "TP"}):
+        return "MASKED_HEADS", 0 if "MASKED_HEADS" in own else 1
+    places = [(own, 0), (sentence, 1)]
+    places.extend((place, 3 if back else 2) for back, place in enumerate(reversed(before)))
+    places.extend((place, 4) for place in labels)
+    weak: tuple[str | None, int] = (None, 0)
+    changed = _CHANGE.search(text) is not None
+    pattern = any("S24" in place for place, reach in places if reach <= _LABEL_REACH)
+    for place, reach in places:
+        for lever in PRECEDENCE:
+            if lever in place:
+                if lever == "PRUNE" and pattern:
+                    return "S24", reach
+                if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
+                    if weak == ("QUANT", 0) and reach >= 2 and lever != "PRUNE" and changed:
+                        return weak
+                    return lever, reach
+                if weak[0] is None:
+                    weak = lever, reach
+    return weak
+
+
+def _masks_heads(before: Sequence[Names], sentence: Names) -> bool:
+    """Whether heads are masked in the sentence, or in the two before it and nothing since."""
+    last = before[-2:]
+    if "MASKED_HEADS" in sentence:
+        return True
+    named = any("HEADS" in place for place in last)
+    if "MASK" in sentence:
+        return named
+    masked = bool(last) and "MASK" in last[-1] and (named or "HEADS" in last[-1])
+    return masked and sentence.isdisjoint(STRONG)

@@ -1,0 +1,72 @@
+"""What the headers of a table, headings and lead-ins state for the cells and sentences below."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from advisor.forms import Form
+from advisor.prose.blocks import Block
+from advisor.prose.frame import NOTHING, Frame, frame_of
+from advisor.prose.sentences import sentences_of
+
+_LONGEST: Final = 1500
+"""Characters of a label; a longer text is none."""
+_BATCH_COLUMN: Final = Form(
+    r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs"
+    r"|max_batch_size|clients|chats|conversations|callers)\b",
+)
+_DEVICES_COLUMN: Final = Form(
+    r"^(?:#\s?)?(?:gpus|cards|devices|tp|tensor parallel\w*|number of (?:gpus|cards|devices))\b"
+    r"|\btp (?:size|degree)\b|^(?:nvidia |amd |rtx )?[a-z]{0,3}\d{2,4}[a-z]{0,3}s$",
+)
+_BYTES_COLUMN: Final = Form(
+    r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes",
+)
+_GIGABYTES: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s?GB\s*")
+_INTEGER: Final = re.compile(r"\s*(\d[\d,]*)\s*")
+
+
+def row_text(block: Block) -> str:
+    """The row of a cell in words: each header with its cell."""
+    pairs = zip(block.columns, block.cells, strict=False)
+    return "; ".join(f"{column}: {cell}" for column, cell in pairs)
+
+
+def row_frame(block: Block) -> Frame:
+    """What the cells of a row state by the headers of their columns."""
+    batch: int | None = None
+    devices: int | None = None
+    weights: float | None = None
+    cache: float | None = None
+    whole: float | None = None
+    for header, cell in zip(block.columns, block.cells, strict=False):
+        if _BATCH_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
+            batch = int(count[1].replace(",", ""))
+        if _DEVICES_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
+            devices = int(count[1].replace(",", ""))
+        size = _GIGABYTES.fullmatch(cell)
+        if size is None:
+            continue
+        value = float(size[1]) * 1e9
+        if re.search(r"\b(?:kv|cache)\b", header, re.IGNORECASE):
+            cache = value
+        elif re.search(r"\bweights?\b", header, re.IGNORECASE):
+            weights = value
+        elif _BYTES_COLUMN.search(header):
+            whole = value
+    if whole is not None:
+        return Frame(batch=batch, devices=devices, weight_bytes=whole, kv_bytes=0.0)
+    return Frame(batch=batch, devices=devices, weight_bytes=weights, kv_bytes=cache)
+
+
+@lru_cache(maxsize=512)
+def label_frame(text: str) -> Frame:
+    """What a heading, lead-in or header states, the last sentence first."""
+    if not text or len(text) > _LONGEST:
+        return NOTHING
+    frame = NOTHING
+    for sentence in reversed(sentences_of(text)):
+        frame = frame.over(frame_of(sentence.text))
+    return frame
