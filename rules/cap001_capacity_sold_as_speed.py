@@ -92,7 +92,6 @@ _SAME_BANDWIDTH = (
     r"|\d ?[tg]b/s\)?,? (?:each|either|in (?:both|each)|for (?:both|either)|both|throughout"
     r"|as before)"
     r"|both (?:\w+ ){0,3}?\d[\d.,]* ?[tg]b/s|shar(?:e|es|ing) \d[\d.,]* ?[tg]b/s|bus unchanged"
-    r"|mismo bus"
     r"|(?:bandwidth|bus(?: width)?|clocks?|channels) (?:is|are|stays?|remains?) (?:the same|equal"
     r"|unchanged|as (?:it|they) w)|same \d[\d.,]* ?[tg]b/s"
     r"|keeps? [^.;]{0,40}?(?:bandwidth|bus|clock)|still (?:dual|single|quad)[- ]channel"
@@ -226,12 +225,12 @@ _FITTED = (
     r"|fitted (?:before|in both|already|all along)|(?:was|is) (?:already )?resident|had room"
     r"|all along"
     r"|(?:use[sd]?|needs?|takes?|has) (?:only |just )?\d+(?:\.\d+)? (?:of (?:the )?\d|gb\b)"
-    r"|happy with either|fits both|either (?:fits|holds)|already|lives in vram|runs? in both"
+    r"|fits both|either (?:fits|holds)|already|lives in vram|runs? in both"
 )
 _BECAUSE = (
     r"because of (?:those|the|its) (?:\w+ )?\d+ ?gb|as there['’]?s more|more memory for"
     r"|in proportion to (?:the"
-    r" )?memory|proportional to (?:the )?(?:memory|vram)|rest of the ram makes|\d+ ?gb makes (?:it"
+    r" )?memory|proportional to (?:the )?(?:memory|vram)|\d+ ?gb makes (?:it"
     r"|the)"
 )
 
