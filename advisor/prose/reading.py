@@ -24,10 +24,11 @@ from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.patterns import BASE_ROW, SOME_DIGIT
+from advisor.prose.refusals import is_rejected
 from advisor.prose.rows import label_frame, row_frame, row_text
 from advisor.prose.sentences import Clause, Sentence, sentences_of
 from advisor.prose.serving import elliptic, is_topical
-from advisor.prose.status import is_past, is_rejected, is_void, part_of, status_of
+from advisor.prose.status import is_past, is_void, part_of, status_of
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of, voiced
 from advisor.quantity.lexing import words

@@ -15,6 +15,7 @@ from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.matrix import embedding, is_certain, is_conditional
 from advisor.prose.model import Status
+from advisor.prose.refusals import REJECTING, is_dropped, is_rejected
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Word
 from advisor.prose.voices import is_adoption
@@ -146,45 +147,11 @@ _REFUTING_TAIL: Final = Form(
     r"(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a "
     r"mistake|not true|backwards?)\b",
 )
-_REJECTING: Final = Form(
-    r"\b(?:myths?|misconceptions?|rejected|rejections?|fallac(?:y|ies)|pitfalls?|wrong|mistakes?"
-    r"|debunk\w*"
-    r"|anti-?patterns?|(?:does|do|did|will|would|is|are|was|were|can)(?: ?n['o’]t| not) (?:\w+ "
-    r")?(?:work|works|help|pay|matter|worth|enough|true|count|do)|won['’]?t (?:work|help|pay)"
-    r"|no-ops?|useless|not worth|why not|why (?:\w+ ){1,6}(?:does|do|is|are|will|would|did) "
-    r"?n[o'’]t"
-    r"|discarded|abandoned|dismissed|wrong\w*|false\w*|incorrect\w*|what (?:not|does not"
-    r"|doesn'?t)|traps?|errors?|flag(?:s|ged)?|example of bad|bad (?:ideas?|claims?|examples?)"
-    r"|claim versus|near miss|overclaims?|non-?levers?"
-    r"|(?:decided|ruled|voted|spoke) against|(?:and|but|or|we|i|since|ideas?|options?|proposals?"
-    r"|levers?) (?:\w+ )?(?:dropped|shelved"
-    r"|parked|declined|refused|ruled out|turned down|gave up|given up|set aside|struck|cancelled"
-    r"|canceled|threw out|killed|put aside|withdrawn)"
-    r"|ruled out|turned down|shelved|parked|declined|(?:gave|giv(?:e|en|ing)) (?:\w+ )?up|set aside"
-    r"|dead ends?|blind alleys?|red herrings?|off the table|no-?go|graveyard"
-    r"|not (?:pursued|taken|adopted|planned|doing|done|chosen|accepted|approved|recommended"
-    r"|followed up|on the list)|(?:do|will|are|would) not (?:do|doing|pursue|follow|plan|adopt"
-    r"|recommend)|won['’]?t (?:do|fix|be doing)|don['’]t (?:do|expect|bother|believe)|do not"
-    r" (?:expect"
-    r"|bother|believe))\b",
-)
 _STANDS_BY: Final = Form(
     r"\b(?:and|which|so) we (?:will |shall |do |fully )?(?:stand by|agree|follow|adopt|keep|honou?r"
     r"|hold to|go with|take (?:it|this|that) (?:as|for|over)|plan with|count on)\b"
 )
 """An attributed figure that the author makes his own."""
-_DROPPED: Final = (
-    r"(?:rejected|dropped|declined|shelved|parked|ruled out|discarded|myth|false|wrong"
-    r"|refuted|debunked|not true|untrue|abandoned|withdrawn|not pursued|won['’]?t (?:do|fix))"
-)
-_DROPPED_LABEL: Final = Form(
-    rf"\W*(?:{_DROPPED}(?: \w+){{0,2}}? ?(?:[:—–]| - )|(?:triggers?(?=:)|flags?|flagged|detects?"
-    r"|warns? (?:of|about)|complains? about|catches)\b)"
-)
-_DROPPED_TAIL: Final = Form(
-    rf"(?:[(\[—–:]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$",
-)
-"""A label or a mark at the end by which one point of a list is rejected."""
 _BY_A_RULE: Final = Form(
     r"\W*(?:[A-Z]{3}\d{3}(?:, | and )?)+\W* (?:now |no longer |also )?(?:tells?|says?|reads?|finds?"
     r"|leaves?|flags?|warns?|takes?|catches|judges?|knows|asks?|names?|marks?|refutes?)\b"
@@ -207,23 +174,10 @@ _NOTHING_NEXT: Final = Form(
     r"\W*(?:gains?|brings?|buys?|gives?|helps?|yields?|saves?|changes?|does|do|is worth) nothing\b"
 )
 """What follows the clause of which it is said."""
-_CLAIMED_COLUMN: Final = Form(
-    r"\b(?:claim(?:s|ed)?|said|promised|myth|statement|expected by|vendor|hope|hoped|marketing"
-    r"|wrong claim|idea|proposal|belief)\b",
-)
-_FOUND_COLUMN: Final = Form(
-    r"\b(?:found|verdict|measured|reality|actual(?:ly)?|result|fact|truth|why not|observed"
-    r"|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome"
-    r"|rejected|dropped|declined|objections?|against)\b",
-)
 _TOLD_COLUMN: Final = Form(
     r"\b(?:measured|observed|possible|ceiling|limit|upper bound|at most)\b",
 )
 """Columns of what was found or is allowed, beside what is claimed."""
-_FALSE_CELL: Final = Form(
-    r"\s*(?:false|no\b|wrong|myth|rejected|not |0 ?%|none|incorrect|untrue|impossible|✗|✘|❌"
-    r"|dropped|declined)",
-)
 _QUOTES: Final = {'"': '"', "“": "”", "«": "»", "„": "“"}
 _PAST: Final = words(
     "raised rose cut went came fell dropped improved doubled doubling-d tripled halved got took"
@@ -283,7 +237,7 @@ def status_of(
         return Status.MEASURED
     if _NOTHING_NEXT.match(text, clause.end):
         return Status.DENIED
-    if _DROPPED_LABEL.match(text, sentence.start) or _DROPPED_TAIL.search(sentence.text):
+    if is_dropped(sentence.text):
         return Status.REJECTED
     if block.kind is BlockKind.CELL and _TOLD_COLUMN.search(block.column):
         return Status.MEASURED
@@ -392,27 +346,10 @@ def _in_quotes(text: str, sentence: Sentence, at: int) -> bool:
     return False
 
 
-def is_rejected(block: Block) -> bool:
-    """Whether a heading, lead-in or column marks what stands here as wrong."""
-    marks = [*block.headings[-3:]]
-    if block.kind in {BlockKind.ITEM, BlockKind.CELL}:
-        marks.append(block.lead_in)
-    if block.kind is BlockKind.CELL:
-        marks.append(block.column)
-        others = [cell for cell in block.cells if cell != block.text]
-        if any(_FALSE_CELL.match(cell) for cell in others):
-            return True
-        if _CLAIMED_COLUMN.search(block.column) and any(
-            _FOUND_COLUMN.search(column) for column in block.columns if column != block.column
-        ):
-            return True
-    return any(_REJECTING.search(mark) for mark in marks if mark)
-
-
 def _is_run_in(sentences: Sequence[Sentence], index: int) -> bool:
     """Whether a run-in heading ("What will not help.") marks the block as wrong."""
     first = sentences[0]
-    return index > 0 and len(first.words) <= _LABEL_WORDS and bool(_REJECTING.search(first.text))
+    return index > 0 and len(first.words) <= _LABEL_WORDS and bool(REJECTING.search(first.text))
 
 
 def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause: Clause) -> bool:
@@ -455,8 +392,7 @@ _COMPARED: Final = words("it they that what than as where")
 
 def is_void(text: str) -> bool:
     """Whether a point of a list is dropped, or brings nothing by its own words."""
-    dropped = _DROPPED_LABEL.match(text) or _DROPPED_TAIL.search(text)
-    return dropped is not None or _UNCHANGED.search(text) is not None
+    return is_dropped(text) or _UNCHANGED.search(text) is not None
 
 
 _INFINITIVE: Final = words(

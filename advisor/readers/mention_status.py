@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.blocks import Block
+from advisor.prose.refusals import is_dropped
 from advisor.prose.sentences import Sentence
 
 _BEFORE: Final = re.compile(
@@ -49,12 +50,6 @@ _GONE: Final = re.compile(
     r"[^.;\n]{0,40}?\b(?:was|were|has been|have been|are|is|got) (?:\w+ )?(?:removed|dropped)\b",
     re.IGNORECASE,
 )
-_LABEL: Final = re.compile(
-    r"[\W_]*(?:not planned|not done|not used|removed|deprecated|rejected|unsupported|out of scope"
-    r"|dropped|not supported|no longer supported|ruled out|abandoned|won['’]t (?:do|fix)|discarded"
-    r"|non-?goals?|we (?:do|did|will) not|we don['’]t)\b[^.:]{0,40}?:",
-    re.IGNORECASE,
-)
 _TRIED: Final = re.compile(
     r"\b(?:tried|considered|evaluated|tested|looked at|experimented|thought about|proposed)\b",
     re.IGNORECASE,
@@ -64,15 +59,6 @@ _TAKEN_BACK: Final = re.compile(
     r"|ruled (?:it|them|this) out|did(?: not|n['’]t) (?:help|work|pay|make))\b",
     re.IGNORECASE,
 )
-_REJECTING: Final = re.compile(
-    r"\b(?:reject\w*|non-?goals?|out[- ]of[- ]scope|(?:we|i) (?:\w+ )?(?:\w+n['’]t|\w+ not)"
-    r"|(?:will|did|do|does|should)(?:n['’]t| not) (?:do|work|help|pay|use|plan|change|matter|be)"
-    r"|won['’]t|not (?:in|part|planned|doing|covered|included|chosen|selected|yet|now|supported)"
-    r"|dropped|discarded|abandoned|ruled out|removed|removals|deprecat\w+|anti-?patterns?|myths?"
-    r"|misconceptions?|unsupported|what (?:we|not))\b(?! (?:for|if) )",
-    re.IGNORECASE,
-)
-_WHAT_WE_DO: Final = re.compile(r"\bwhat we (?!\w+ not\b|\w+n['’]t\b)\w+", re.IGNORECASE)
 _NO: Final = re.compile(
     r"[\s\"'“*_>]*(?:no\b|not\b|never\b|don['’]t|nope|wrong|false|this is (?:wrong|not)"
     r"|that is (?:wrong|not)|it does(?: not|n['’]t))",
@@ -103,15 +89,6 @@ _OTHER_MODEL: Final = re.compile(
 )
 _LANGUAGE_MODEL: Final = re.compile(r"\b(?:llms?|language models?|llama|qwen|mistral)\b",
                                     re.IGNORECASE)  # fmt: skip
-_VALUE_COLUMN: Final = re.compile(
-    r"\b(?:default|value|enabled|on|status|state|decision|supported|used|setting|verdict)\b",
-    re.IGNORECASE,
-)
-_OFF_CELL: Final = re.compile(
-    r"\s*(?:false|off|no\b[^a-z]*|none|null|0|disabled|\"\"|''|n/?a|✗|✘|❌|rejected\b.*|dropped\b.*"
-    r"|not (?:planned|used|supported)\b.*|unsupported|deprecated\b.*|removed\b.*|won['’]t\b.*)\s*",
-    re.IGNORECASE,
-)
 
 
 def is_denied(text: str, sentence: Sentence, start: int, end: int, *, act: bool = False) -> bool:
@@ -132,7 +109,7 @@ def is_taken_back(text: str, sentences: tuple[Sentence, ...], index: int, follow
     """Whether a label, a question or the next sentence takes away what a sentence names."""
     sentence = sentences[index]
     after = sentences[index + 1].text if index + 1 < len(sentences) else ""
-    if _LABEL.match(text) or _LABEL.match(sentence.text):
+    if is_dropped(text) or is_dropped(sentence.text):
         return True
     if sentence.is_question:
         answer = after or following
@@ -142,20 +119,11 @@ def is_taken_back(text: str, sentences: tuple[Sentence, ...], index: int, follow
     return bool(_TRIED.search(sentence.text) and _TAKEN_BACK.search(after))
 
 
-def is_rejected(block: Block, following: Block | None) -> bool:
-    """Whether a heading, lead-in, column or reply marks the whole block as not proposed."""
-    marks = [title for title in block.headings[-2:] if not _WHAT_WE_DO.search(title)]
-    if block.kind is BlockKind.ITEM or block.kind is BlockKind.CELL:
-        marks.append(block.lead_in if len(block.lead_in) <= 120 else "")
-    if block.kind is BlockKind.CELL:
-        marks.append(block.column)
-        for column, cell in zip(block.columns, block.cells, strict=False):
-            if _VALUE_COLUMN.search(column) and _OFF_CELL.fullmatch(cell):
-                return True
-    if any(_REJECTING.search(mark) for mark in marks if mark):
-        return True
-    replied = block.quoted and following is not None and not following.quoted
-    return replied and following is not None and _NO.match(following.text) is not None
+def is_answered_no(block: Block, following: Block | None) -> bool:
+    """Whether the reply to a quotation says no."""
+    if not block.quoted or following is None or following.quoted:
+        return False
+    return _NO.match(following.text) is not None
 
 
 def is_other_model(block: Block, sentence: Sentence) -> bool:

@@ -17,15 +17,16 @@ from typing import Any, Final, NamedTuple
 from advisor.levers import Lever, lever_class
 from advisor.proposal import ProposedLever
 from advisor.prose.blocks import Block, BlockKind, Page
+from advisor.prose.refusals import is_rejected
 from advisor.prose.sentences import Sentence, sentences_of
 from advisor.prose.tagging import Node, Tag, tags_of, words_of
 from advisor.prose.text import plain
 from advisor.readers.inline_settings import settings_of
 from advisor.readers.mention_details import details_of
 from advisor.readers.mention_status import (
+    is_answered_no,
     is_denied,
     is_other_model,
-    is_rejected,
     is_taken_back,
     is_training,
 )
@@ -150,7 +151,7 @@ def _in_block(block: Block, following: Block | None) -> Iterator[ProposedLever]:
         if not candidates and not inside:
             continue
         if rejected is None:
-            rejected = is_rejected(block, following)
+            rejected = is_rejected(block) or is_answered_no(block, following)
         if rejected:
             return
         if is_taken_back(block.text, sentences, index, after) or is_other_model(block, sentence):
