@@ -15,8 +15,8 @@ from typing import Any, Final
 
 _ASKED: Final = 150
 """Searches after which a form derives its hints."""
-_MOST_HINTS: Final = 80
-_SHORTEST: Final = 3
+_MOST_HINTS: Final = 200
+_SHORTEST: Final = 2
 _DIGIT: Final = "0"
 """Stands for any digit."""
 _SOME_DIGIT: Final = re.compile(r"\d")
