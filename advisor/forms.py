@@ -121,6 +121,8 @@ def hints_of(pattern: str, flags: int = re.IGNORECASE) -> tuple[str, ...]:
     found = _of_sequence(list(parser.parse(pattern, flags)))
     if found is None or not _EVERYWHERE.isdisjoint(hint.strip() for hint in found):
         return ()
+    if 2 * sum(len(hint) == _SHORTEST for hint in found) > len(found):
+        return ()  # two letters stand in most texts
     return tuple(sorted(found))
 
 
