@@ -6,13 +6,14 @@ A value that two sentences state differently is none: it belongs to its own sent
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from advisor.catalog.hardware import parse_hardware
 from advisor.claims.regime import Aspect, Mention, mentioned
 from advisor.prose.blocks import Page
 from advisor.prose.frame import frame_of
+from advisor.prose.in_use import is_in_use
 from advisor.prose.named import models_in
 from advisor.prose.sentences import sentences_of
 from advisor.prose.text import PlainText, plain
@@ -44,6 +45,8 @@ class Facts(NamedTuple):
     hardware: Told[str] | None
     batch: Told[int] | None
     context: Told[int] | None
+    is_in_use: bool = False
+    """Whether the devices are those that run today, and not ones that are proposed."""
 
 
 class _One(Generic[T]):
@@ -97,10 +100,26 @@ class _Hardware:
 
 
 def facts_of(source: Source, page: Page) -> Facts:
-    """Model, hardware, batch and context of a document where its sentences agree."""
+    """Model, hardware, batch and context of a document where its sentences agree.
+
+    What is in use already prevails over what other sentences name.
+    """
+    told = list(_sentences(source, page))
+    every = _agreed(told)
+    current = _agreed([one for one in told if is_in_use(one[2])])
+    return Facts(
+        current.model or every.model,
+        current.hardware or every.hardware,
+        current.batch or every.batch,
+        current.context or every.context,
+        is_in_use=current.hardware is not None,
+    )
+
+
+def _agreed(told: Iterable[tuple[PlainText, int, str]]) -> Facts:
     model, hardware = _One[str](), _Hardware()
     numbers = {Aspect.BATCH: _One[int](), Aspect.CONTEXT: _One[int]()}
-    for body, start, text in _sentences(source, page):
+    for body, start, text in told:
         for named in models_in(text):
             place = body.span(start + named.start, start + named.end)
             model.add(named.model.repo_id, named.model.repo_id, place)

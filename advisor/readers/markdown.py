@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from advisor.finding import Finding
+from advisor.levers.base import OPEN_WIDTHS
 from advisor.proposal import Proposal, ProposedLever, Reading, Splits, Stated, Workload
 from advisor.prose.blocks import Page
 from advisor.prose.markdown import read_markdown
@@ -51,7 +52,7 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
             understood.append(fence)
     statements = statements_of(page)
     inside = [proposed.span for one in proposals for proposed in one.levers] + understood
-    levers = mentions_of(source, page, inside)
+    levers, in_use = mentions_of(source, page, inside)
     if statements or levers:
         title = next((block.headings[0] for block in page.blocks if block.headings), "")
         whole = Span(0, len(source.text))
@@ -64,7 +65,9 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
                 kind="prose",
                 model=_stated(facts.model),
                 hardware=_stated(facts.hardware),
-                splits=_splits(levers),
+                splits=_splits(levers, in_use, is_in_use=facts.is_in_use),
+                weights=_one_of(in_use, "weights"),
+                kv_cache=_one_of(in_use, "kv_cache"),
                 workload=Workload(batch=_stated(facts.batch), context=_stated(facts.context)),
                 levers=levers,
                 statements=statements,
@@ -73,10 +76,27 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
     return Reading(source, tuple(proposals), tuple(problems))
 
 
-def _splits(levers: Iterable[ProposedLever]) -> Splits:
-    """The baseline is one device where a split is proposed, else all that are stated."""
+def _splits(
+    levers: Iterable[ProposedLever], in_use: Iterable[ProposedLever], *, is_in_use: bool
+) -> Splits:
+    """Of the baseline: as stated, all devices in use, one where only a split is proposed."""
+    stated = _one_of(in_use, "size")
+    if stated is not None:
+        return Splits(tensor=stated)
     is_split = any(proposed.lever.kind == "tensor_parallel" for proposed in levers)
-    return Splits(tensor=Stated(1, "assumed")) if is_split else Splits()
+    return Splits(tensor=Stated(1, "assumed")) if is_split and not is_in_use else Splits()
+
+
+def _one_of(in_use: Iterable[ProposedLever], field: str) -> Stated[Any] | None:
+    """A field of what is in use where all who state it agree."""
+    told = [
+        (value, proposed.span_of(field))
+        for proposed in in_use
+        if (value := getattr(proposed.lever, field, None)) not in {None, *OPEN_WIDTHS}
+    ]
+    if len({value for value, _ in told}) != 1:
+        return None
+    return Stated(told[0][0], "given", told[0][1])
 
 
 def _stated(told: Told[Any] | None) -> Stated[Any] | None:

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from advisor.levers import Lever, lever_class
 from advisor.proposal import ProposedLever
 from advisor.prose.blocks import Block, BlockKind, Page
+from advisor.prose.in_use import is_in_use
 from advisor.prose.refusals import is_rejected
 from advisor.prose.sentences import Sentence, sentences_of
 from advisor.prose.tagging import Node, Tag, tags_of, words_of
@@ -81,8 +82,17 @@ class _Found(NamedTuple):
     is_act: bool = False
 
 
-def mentions_of(source: Source, page: Page, read: Sequence[Span]) -> tuple[ProposedLever, ...]:
-    """Levers that the blocks of a document name, in order; code counts where no reader read it."""
+class Mentioned(NamedTuple):
+    """What the blocks of a document name, in order."""
+
+    levers: tuple[ProposedLever, ...]
+    in_use: tuple[ProposedLever, ...]
+    """Formats and splits of what runs today: the baseline, and nothing that is proposed."""
+
+
+def mentions_of(source: Source, page: Page, read: Sequence[Span]) -> Mentioned:
+    """Levers that the blocks of a document name; code counts where no reader read it."""
+    in_use: list[ProposedLever] = []
     counts: dict[str, int] = {}
     found: list[ProposedLever] = []
     kinds: set[str] = set()
@@ -98,7 +108,10 @@ def mentions_of(source: Source, page: Page, read: Sequence[Span]) -> tuple[Propo
         if len(block.text) > _LONGEST or not _may_name(block.text):
             continue
         following = blocks[index + 1] if index + 1 < len(blocks) else None
-        for proposed in _in_block(block, following):
+        for proposed, is_base in _in_block(block, following):
+            if is_base:
+                in_use.append(proposed)
+                continue
             kind = proposed.lever.machine_kind
             if kind in kinds:
                 continue
@@ -106,7 +119,8 @@ def mentions_of(source: Source, page: Page, read: Sequence[Span]) -> tuple[Propo
             counts[kind] = counts.get(kind, 0) + 1
             if counts[kind] <= _MOST_OF_A_KIND:
                 found.append(proposed)
-    return tuple(sorted(found, key=lambda proposed: proposed.span.start))
+    found.sort(key=lambda proposed: proposed.span.start)
+    return Mentioned(tuple(found), tuple(in_use))
 
 
 def _code(source: Source, page: Page, read: Sequence[Span]) -> Iterator[Block]:
@@ -135,7 +149,12 @@ def _may_name(text: str) -> bool:
     return not _first_words().isdisjoint(_WORD.findall(text.lower()))
 
 
-def _in_block(block: Block, following: Block | None) -> Iterator[ProposedLever]:
+_OF_A_BASELINE: Final = frozenset({"quantize", "tensor_parallel"})
+"""Kinds of levers that a baseline states as what it is."""
+
+
+def _in_block(block: Block, following: Block | None) -> Iterator[tuple[ProposedLever, bool]]:
+    """Levers, each with whether it is in use already."""
     sentences = sentences_of(block.text)
     after = following.text if following is not None else ""
     settings = list(settings_of(block))
@@ -156,12 +175,14 @@ def _in_block(block: Block, following: Block | None) -> Iterator[ProposedLever]:
             return
         if is_taken_back(block.text, sentences, index, after) or is_other_model(block, sentence):
             continue
+        base = is_in_use(sentence.text)
         for setting in inside:
             if not is_denied(block.text, sentence, setting.start, setting.end):
                 yield from (
-                    proposed for proposed in setting.levers
+                    (proposed, base and proposed.lever.kind in _OF_A_BASELINE)
+                    for proposed in setting.levers
                     if not is_training(proposed.lever.kind, block, sentence)
-                )  # fmt: skip
+                )
         about = _about(tags, tagged)
         for found in candidates:
             if found.fields.get("weights") == "auto":
@@ -172,7 +193,10 @@ def _in_block(block: Block, following: Block | None) -> Iterator[ProposedLever]:
             if is_denied(block.text, sentence, start, end, act=found.is_act):
                 continue
             if not is_training(found.kind, block, sentence):
-                yield from _proposed(found, block, sentence, about)
+                is_base = base and found.kind in _OF_A_BASELINE
+                yield from (
+                    (proposed, is_base) for proposed in _proposed(found, block, sentence, about)
+                )
 
 
 def _one_width(block: Block, tagged: Sequence[Sequence[Tag]]) -> str | None:
@@ -245,7 +269,9 @@ def _candidates(block: Block, sentence: Sentence, tags: Sequence[Tag]) -> Iterat
             yield _Found(kind, dict(fields), tag)
         elif name == "mixed" and any(_is_width(other) for other in tags):
             continue
-        elif group == "width" and not _is_part_of_number(block.text, tag):
+        elif group == "width" and not (
+            _is_part_of_number(block.text, tag) or _is_compared_with(sentence, block.text, tag)
+        ):
             yield from _width(block, sentence, tags, tag, name)
 
 
@@ -254,6 +280,22 @@ def _is_part_of_number(text: str, tag: Tag) -> bool:
     return text[max(0, tag.start - 1) : tag.start] in {".", ","} and tag.start > 1 and (
         text[tag.start - 2].isdigit()
     )  # fmt: skip
+
+
+_COMPARED: Final = re.compile(
+    r"\b(?:than|over|vs\.?|versus|against|compared (?:to|with)|relative to|down from|(from))\s+"
+    r"(?:the |our |its |an? |plain |pure |today['’]s |current |existing )?$",
+    re.IGNORECASE,
+)
+_CHANGES_TO: Final = re.compile(r"[^.;:]{0,24}?(?: to |→|->)")
+
+
+def _is_compared_with(sentence: Sentence, text: str, tag: Tag) -> bool:
+    """Whether a width is what another one is better than: "3x over FP8", "from FP8 to INT4"."""
+    before = _COMPARED.search(text[max(sentence.start, tag.start - 36) : tag.start])
+    if before is None or before[1] is None:
+        return before is not None
+    return _CHANGES_TO.match(text, tag.end, sentence.end) is not None
 
 
 def _acts(block: Block, sentence: Sentence, tags: Sequence[Tag]) -> Iterator[_Found]:

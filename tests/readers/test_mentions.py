@@ -177,3 +177,55 @@ def test_whole_documents_of_several_styles() -> None:
     assert counts["right"] >= 92, wrong
     assert counts["sprung"] == 0, wrong
     assert counts["without reason"] == 0, wrong
+
+
+def test_what_is_in_use_already_is_the_baseline_and_no_lever() -> None:
+    text = (
+        "# Faster chat\n\nWe serve Llama-3.1-70B in FP8 on 2 x H100 SXM (tensor parallel 2) at"
+        " batch 1.\n\n- INT4 weights (AWQ): 1.8x lower TPOT than FP8.\n- Later: H200 instead.\n"
+    )
+    (proposal,) = read(Source("a.md", text)).proposals
+    assert [one.lever.machine_kind for one in proposal.levers] == ["quantize.weights.int4"]
+    stated = {
+        "weights": proposal.weights,
+        "tensor": proposal.splits.tensor,
+        "hardware": proposal.hardware,
+    }
+    assert {name: fact.value for name, fact in stated.items() if fact is not None} == {
+        "weights": "fp8",
+        "tensor": 2,
+        "hardware": "2 x H100 SXM",
+    }
+    places = {name: fact.span for name, fact in stated.items() if fact is not None}
+    assert places["weights"] is not None
+    assert text[places["weights"].start : places["weights"].end] == "FP8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We will serve the 70B in FP8 on two H100.",
+        "We should run the model with FP8 weights on an L40S.",
+        "The goal: FP8 weights on the H100.",
+        "FP8 weights on H100 give 1.9x.",
+    ],
+)
+def test_what_is_planned_is_a_lever(text: str) -> None:
+    (proposal,) = read(Source("a.md", text)).proposals
+    assert "quantize.weights.fp8" in {one.lever.machine_kind for one in proposal.levers}
+    assert proposal.weights is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("INT4 weights are 1.9x faster than FP8.", {"quantize.weights.int4"}),
+        ("Go from FP8 to INT4 weights.", {"quantize.weights.int4"}),
+        ("INT4 weights, 1.7x over the FP8 checkpoint.", {"quantize.weights.int4"}),
+        ("Load INT8 weights and compare them with INT4.", {"quantize.weights.int8",
+                                                           "quantize.weights.int4"}),
+    ],
+)  # fmt: skip
+def test_a_width_that_is_only_compared_with_is_no_lever(text: str, kinds: set[str]) -> None:
+    (proposal,) = read(Source("a.md", text)).proposals
+    assert {one.lever.machine_kind for one in proposal.levers} == kinds
