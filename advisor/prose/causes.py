@@ -58,6 +58,11 @@ def cause_of(
     return weak
 
 
+def names_own_lever(text: str, names: Names) -> bool:
+    """Whether a text names the lever of what it tells, and rests on none before it."""
+    return not STRONG.isdisjoint(names) or ("QUANT" in names and _CHANGE.search(text) is not None)
+
+
 def _masks_heads(before: Sequence[Names], sentence: Names) -> bool:
     """Whether heads are masked in the sentence, or in the two before it and nothing since."""
     last = before[-2:]

@@ -16,7 +16,7 @@ from typing import Final
 from advisor.forms import Form
 from advisor.prose.baselines import CONCLUDING, against_earlier
 from advisor.prose.blocks import Block, BlockKind, Page
-from advisor.prose.causes import STRONG, cause_of
+from advisor.prose.causes import cause_of, names_own_lever
 from advisor.prose.effects import effects_of
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
 from advisor.prose.gains import Effect
@@ -156,7 +156,8 @@ def _tells_outcome(text: str) -> bool:
     if len(text) > _LONGEST_OUTCOME or _SOME_DIGIT.search(text) is None:
         return False
     names = tag_names(text)
-    return STRONG.isdisjoint(names) and not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
+    tells = not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
+    return tells and not names_own_lever(text, names)
 
 
 _LONGEST_OUTCOME: Final = 120
