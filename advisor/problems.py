@@ -23,6 +23,29 @@ class Problem(NamedTuple):
     about: str
     severity: Severity = Severity.ERROR
 
+    def at(
+        self,
+        source: Source,
+        span: Span,
+        message: str,
+        *,
+        instead: str = "",
+        notes: Iterable[Note] = (),
+    ) -> Finding:
+        """A finding of this kind at a place in a file."""
+        return Finding(
+            rule=self.code,
+            name=self.name,
+            severity=self.severity,
+            confidence=Confidence.HIGH,
+            path=source.path,
+            start=source.position(span.start),
+            end=source.position(span.end),
+            message=message,
+            instead=instead,
+            notes=tuple(notes),
+        )
+
 
 PROBLEMS: Mapping[str, Problem] = MappingProxyType(
     {
@@ -66,19 +89,7 @@ def problem(
     notes: Iterable[Note] = (),
 ) -> Finding:
     """A finding of `PROBLEMS[code]` at a place in a file."""
-    kind = PROBLEMS[code]
-    return Finding(
-        rule=kind.code,
-        name=kind.name,
-        severity=kind.severity,
-        confidence=Confidence.HIGH,
-        path=source.path,
-        start=source.position(span.start),
-        end=source.position(span.end),
-        message=message,
-        instead=instead,
-        notes=tuple(notes),
-    )
+    return PROBLEMS[code].at(source, span, message, instead=instead, notes=notes)
 
 
 def file_problem(

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from advisor.finding import Confidence, Finding, Severity
+from advisor.finding import Finding, Severity
 from advisor.problems import PROBLEMS, Problem, nearest, shown
 from advisor.readers import comments_of
 from advisor.source import Source, Span
@@ -219,15 +219,4 @@ def _complaints(
 
 def _finding(code: str, suppression: Suppression, message: str, instead: str) -> Finding:
     kind = SUPPRESSION_PROBLEMS[code]
-    source, span = suppression.source, suppression.span
-    return Finding(
-        rule=kind.code,
-        name=kind.name,
-        severity=kind.severity,
-        confidence=Confidence.HIGH,
-        path=source.path,
-        start=source.position(span.start),
-        end=source.position(span.end),
-        message=message,
-        instead=instead,
-    )
+    return kind.at(suppression.source, suppression.span, message, instead=instead)
