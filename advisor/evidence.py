@@ -6,11 +6,12 @@ Everything here is read off an audit; nothing is computed that the audit does no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from advisor.audit import Audit, LeverAudit, Verdict
 from advisor.claims import Kind, Metric
 from advisor.finding import Confidence, Number, Subject
+from advisor.forms import Form
 from advisor.judge import GRACE, ClaimVerdict, JudgedClaim
 from advisor.roofline import Bound, Estimate, Interval
 from advisor.steps import Step
@@ -134,6 +135,14 @@ def promises_bytes(lever: LeverAudit) -> bool:
 def claimed_words(lever: LeverAudit) -> str:
     """What is claimed of a lever, in lower case; empty where nothing is."""
     return lever.claim.sentence.text.lower() if lever.claim is not None else ""
+
+
+_MATH: Final = Form(r"tensor[- ]?cores?|flops|\bmma\b|\bmath\b|arithmetic|compute")
+
+
+def rests_on_arithmetic(lever: LeverAudit) -> bool:
+    """Whether what is claimed of a lever is said to come from faster arithmetic."""
+    return _MATH.search(claimed_words(lever)) is not None
 
 
 def claimed_over(lever: LeverAudit, limit: float) -> bool:

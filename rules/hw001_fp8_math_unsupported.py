@@ -22,13 +22,11 @@ flagged.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from advisor.audit import Audit, LeverAudit
 from advisor.catalog.features import multiplies
-from advisor.evidence import claimed_over, claimed_words, lever_facts, lever_numbers
+from advisor.evidence import claimed_over, lever_facts, lever_numbers, rests_on_arithmetic
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.forms import Form
 from advisor.levers.quantize import Quantize
 from advisor.rule import Rule
 from advisor.wording import factor
@@ -74,8 +72,6 @@ levers:
     ),
 )
 
-_MATH: Final = Form(r"tensor[- ]?cores?|flops|\bmma\b|\bmath\b|arithmetic|compute")
-
 
 def check(audit: Audit) -> Iterator[Finding]:
     """FP8 math where no unit does it."""
@@ -83,7 +79,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         device = lever.after.deployment.hardware
         if not _is_fp8_math(lever) or multiplies(device, "fp8") is not False:
             continue
-        relies = bool(_MATH.search(claimed_words(lever)))
+        relies = rests_on_arithmetic(lever)
         if not relies and not claimed_over(lever, lever.tpot.interval.mid):
             continue
         yield RULE.on_lever(

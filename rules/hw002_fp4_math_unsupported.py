@@ -20,13 +20,11 @@ FP4 for its bytes or memory is right anywhere it can be unpacked, and is not fla
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from advisor.audit import Audit, LeverAudit
 from advisor.catalog.features import multiplies
-from advisor.evidence import claimed_over, claimed_words, lever_facts, lever_numbers
+from advisor.evidence import claimed_over, lever_facts, lever_numbers, rests_on_arithmetic
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.forms import Form
 from advisor.rule import Rule
 from advisor.wording import factor
 
@@ -71,8 +69,6 @@ levers:
     ),
 )
 
-_MATH: Final = Form(r"tensor[- ]?cores?|flops|\bmma\b|\bmath\b|arithmetic|compute")
-
 
 def check(audit: Audit) -> Iterator[Finding]:
     """FP4 math where no unit does it."""
@@ -80,7 +76,7 @@ def check(audit: Audit) -> Iterator[Finding]:
         device = lever.after.deployment.hardware
         if not _is_fp4(lever) or multiplies(device, "fp4") is not False:
             continue
-        relies = bool(_MATH.search(claimed_words(lever)))
+        relies = rests_on_arithmetic(lever)
         if not relies and not claimed_over(lever, lever.tpot.ceiling):
             continue
         yield RULE.on_lever(
