@@ -7,7 +7,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.patterns import BASE_ROW
+from advisor.prose.rows import base_row
 
 _NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
 _PLANNED: Final = Form(
@@ -52,13 +52,14 @@ def against_earlier(statement: Statement, base_ms: float | None) -> Statement:
 
 
 def _above_ms(statement: Statement) -> float | None:
-    """Time per token of the first row of a table, where that is a baseline in the same unit."""
-    if statement.table is None or not statement.above:
+    """Time per token of the row of a table that a cell's row goes on from, in the same unit."""
+    if statement.table is None:
         return None
     _, cells, own = statement.table
-    if own >= min(len(cells), len(statement.above)) or BASE_ROW.search(statement.above[0]) is None:
+    base = base_row(cells[0], statement.rows)
+    if base is None or own >= min(len(cells), len(base)):
         return None
-    before, after = (_IN_UNIT.match(row[own]) for row in (statement.above, cells))
+    before, after = (_IN_UNIT.match(row[own]) for row in (base, cells))
     if before is None or after is None or bool(before["time"]) != bool(after["time"]):
         return None
     value = float(before["value"].replace(",", ""))

@@ -15,7 +15,6 @@ from advisor.prose.patterns import (
     ANOTHER,
     AS_FAST,
     BARE_FACTOR,
-    BASE_ROW,
     BECOMES,
     CARRIED,
     FACTOR_OF,
@@ -52,6 +51,7 @@ from advisor.prose.patterns import (
     TO_A_PART,
     VERBS,
 )
+from advisor.prose.rows import base_row
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Tag
 
@@ -100,10 +100,11 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
         return None
     tpot = 1e3 / value if is_rate else value
     index = block.columns.index(block.column) if block.column in block.columns else 0
-    first = NUMBER_ALONE.fullmatch(block.above[index]) if index < len(block.above) else None
+    base_cells = base_row(block.cells[0], block.rows) or ()
+    first = NUMBER_ALONE.fullmatch(base_cells[index]) if index < len(base_cells) else None
     speedup = None
     of_regimes = block.columns and _REGIME.search(block.columns[0]) is not None
-    if first is not None and BASE_ROW.search(block.above[0]) and not of_regimes:
+    if first is not None and not of_regimes:
         base = float(first[1].replace(",", ""))
         if base > 0:
             speedup = value / base if is_rate else base / value

@@ -25,7 +25,7 @@ from advisor.prose.lexicon import terms
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.patterns import BASE_ROW, SOME_DIGIT
 from advisor.prose.refusals import is_rejected
-from advisor.prose.rows import label_frame, row_frame, row_text
+from advisor.prose.rows import label_frame, regime_text, row_frame, row_text
 from advisor.prose.sentences import Clause, Sentence, sentences_of
 from advisor.prose.serving import elliptic, is_topical
 from advisor.prose.status import is_past, is_void, part_of, status_of
@@ -421,7 +421,7 @@ class _BlockReader:
             frame = frame.over(self._frame(earlier))
         block = self.block
         if block.kind is BlockKind.CELL:
-            frame = frame.over(label_frame(row_text(block))).over(label_frame(block.column))
+            frame = frame.over(label_frame(regime_text(block))).over(label_frame(block.column))
         frame = frame.over(label_frame(block.lead_in))
         for title in reversed(block.headings):
             frame = frame.over(label_frame(title))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block
 from advisor.prose.frame import NOTHING, Frame, frame_of
+from advisor.prose.patterns import BASE_ROW, RATE_COLUMN
 from advisor.prose.sentences import sentences_of
 
 _LONGEST: Final = 1500
@@ -59,6 +61,45 @@ def row_frame(block: Block) -> Frame:
     if whole is not None:
         return Frame(batch=batch, devices=devices, weight_bytes=whole, kv_bytes=0.0)
     return Frame(batch=batch, devices=devices, weight_bytes=weights, kv_bytes=cache)
+
+
+_UPON: Final = re.compile(
+    r"\s*(?:\+|, then |, plus |\bplus\b|\bwith\b|\band\b|&)\s*", re.IGNORECASE
+)
+
+
+def base_row(label: str, rows: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """The row before that one goes on from: "Q4 + FA" from "Q4", "+ FA" from the one above it.
+
+    Else the first one, where it is a baseline.
+    """
+    if not rows:
+        return None
+    if label.lstrip().startswith("+"):
+        return rows[-1]
+    parts = _parts(label)
+    for row in reversed(rows if len(parts) > 1 else ()):
+        earlier = _parts(row[0])
+        if earlier and earlier == parts[: len(earlier)] and len(earlier) < len(parts):
+            return row
+    return rows[0] if BASE_ROW.search(rows[0][0]) is not None else None
+
+
+def _parts(label: str) -> list[str]:
+    return [part.lower() for part in _UPON.split(label.strip()) if part]
+
+
+_TIMES: Final = ("ms", "tpot", "itl", "ttft", "latency", "time")
+
+
+def regime_text(block: Block) -> str:
+    """The row of a cell in words, without its rates and times: they are no operands."""
+    pairs = zip(block.columns, block.cells, strict=False)
+    return "; ".join(
+        f"{column}: {cell}"
+        for column, cell in pairs
+        if RATE_COLUMN.search(column) is None and not column.lower().startswith(_TIMES)
+    )
 
 
 @lru_cache(maxsize=512)

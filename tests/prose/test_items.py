@@ -23,3 +23,32 @@ def test_an_item_with_a_lever_of_its_own_is_judged_by_it() -> None:
         ("FLP002", "Decode gets 2x faster."),
         ("CLM002", "3x lower TPOT than FP8."),
     ]
+
+
+def test_a_row_that_adds_to_an_earlier_one_is_compared_with_that() -> None:
+    # flash attention and the mask leave the 165 tok/s of Q4 alone; the first row is no baseline
+    # of theirs
+    text = (
+        "Llama-3.1-8B on an RTX 4090, one user.\n\n"
+        "| Change | tok/s | Comment |\n|---|---|---|\n| FP16 baseline | 55 | |\n"
+        "| Q4_K_M | 165 | |\n| Q4_K_M + flash attention | 168 | short context |\n"
+        "| Q4_K_M + 2:4 mask | 165 | zeros still stored |\n"
+    )
+    assert found(text) == []
+
+
+def test_a_row_that_begins_with_a_plus_adds_to_the_one_above() -> None:
+    text = (
+        "The 8B for one user, 512 tokens of context.\n\n| step | expected ms per token |\n|---|---|\n"
+        "| BF16 today | 12 |\n| + INT8 weights | 7 |\n| + FlashAttention | 4 |\n"
+    )
+    assert found(text) == [("PHS001", "4")]
+
+
+def test_a_rate_in_a_row_is_no_length_of_context() -> None:
+    text = (
+        "The 8B for one user.\n\n| change | tok/s | comment |\n|---|---|---|\n"
+        "| baseline | 55 | |\n| masked heads | 80 | short context |\n"
+    )
+    findings = findings_in(text)
+    assert [one.rule for one in findings] == ["FLP003"]
