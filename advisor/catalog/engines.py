@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from advisor.catalog.device import Device
 from advisor.catalog.store import FOLDER
@@ -155,6 +155,33 @@ def resolve_engine(text: str, version: str | None = None) -> Engine:
         )
     engine = engines[identifier]
     return engine if version is None else _replace(engine, version=version)
+
+
+class NamedEngine(NamedTuple):
+    """An engine that a text names, with its version; offsets in the text."""
+
+    name: str
+    version: str | None
+    start: int
+    end: int
+
+
+_WRITTEN: Final = re.compile(
+    r"(?<![\w/.-])(vllm|sglang|tensorrt-llm|trt-llm|llama\.cpp|llama-server|ollama|lm studio"
+    r"|koboldcpp|ik_llama\.cpp|mlx-lm|mlx|tgi|text-generation-inference|lmdeploy|exllama(?:v[23])?"
+    r"|mlc[- ]llm|gpt-fast)(?![\w/-])(?:(?: |==| v| version )(\d+\.\d+(?:\.\d+)?|b\d{3,5})\b)?",
+    re.IGNORECASE,
+)
+"""Names that mean an engine in any sentence; "transformers" may be models."""
+
+
+def engines_in(text: str) -> tuple[NamedEngine, ...]:
+    """The engines that a text names, in order."""
+    return tuple(
+        NamedEngine(match[1], match[2], *match.span())
+        for match in _WRITTEN.finditer(text)
+        if _flat(match[1]) in _names()
+    )
 
 
 def _split_version(text: str) -> tuple[str, str | None]:

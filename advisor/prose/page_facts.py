@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from advisor.catalog.engines import engines_in, resolve_engine
 from advisor.catalog.hardware import parse_hardware
 from advisor.claims.regime import Aspect, Mention, mentioned
 from advisor.prose.blocks import Page
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 _SETUP: Final = re.compile(
     r"\b[bB]atch|\d ?[kK]\b|[cC]ontext|\btokens\b|\b[HABL]\d{2,3}|RTX|MI\d|TPU|GPU|\d[bB]\b"
-    r"|[sS]ingle|[oO]ne "
+    r"|[sS]ingle|[oO]ne |vLLM|SGLang|RT-LLM|llama\.cpp|[oO]llama|MLX|TGI|[lL][mM][dD]eploy"
 )
 _MOST_SENTENCES: Final = 300
 _LONGEST: Final = 1500
@@ -45,6 +46,8 @@ class Facts(NamedTuple):
     hardware: Told[str] | None
     batch: Told[int] | None
     context: Told[int] | None
+    engine: Told[str] | None = None
+    version: Told[str] | None = None
     is_in_use: bool = False
     """Whether the devices are those that run today, and not ones that are proposed."""
 
@@ -112,17 +115,25 @@ def facts_of(source: Source, page: Page) -> Facts:
         current.hardware or every.hardware,
         current.batch or every.batch,
         current.context or every.context,
+        current.engine or every.engine,
+        current.version if current.engine else every.version,
         is_in_use=current.hardware is not None,
     )
 
 
 def _agreed(told: Iterable[tuple[PlainText, int, str]]) -> Facts:
     model, hardware = _One[str](), _Hardware()
+    engine, version = _One[str](), _One[str]()
     numbers = {Aspect.BATCH: _One[int](), Aspect.CONTEXT: _One[int]()}
     for body, start, text in told:
         for named in models_in(text):
             place = body.span(start + named.start, start + named.end)
             model.add(named.model.repo_id, named.model.repo_id, place)
+        for one in engines_in(text):
+            place = body.span(start + one.start, start + one.end)
+            engine.add(one.name, resolve_engine(one.name).id, place)
+            if one.version is not None:
+                version.add(one.version, one.version, place)
         mentions = mentioned(text).mentions
         for mention in mentions:
             place = body.span(start + mention.start, start + mention.end)
@@ -139,7 +150,7 @@ def _agreed(told: Iterable[tuple[PlainText, int, str]]) -> Facts:
             place = body.span(start, start + len(text))
             numbers[Aspect.CONTEXT].add(length, length, place)
     batch, context = numbers[Aspect.BATCH].value, numbers[Aspect.CONTEXT].value
-    return Facts(model.value, hardware.value, batch, context)
+    return Facts(model.value, hardware.value, batch, context, engine.value, version.value)
 
 
 def _count_before(mentions: Sequence[Mention], hardware: Mention) -> int | None:

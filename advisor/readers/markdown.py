@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from advisor.finding import Finding
 from advisor.levers.base import OPEN_WIDTHS
-from advisor.proposal import Proposal, ProposedLever, Reading, Splits, Stated, Workload
+from advisor.proposal import Engine, Proposal, ProposedLever, Reading, Splits, Stated, Workload
 from advisor.prose.blocks import Page
 from advisor.prose.markdown import read_markdown
-from advisor.prose.page_facts import Told, facts_of
+from advisor.prose.page_facts import Facts, Told, facts_of
 from advisor.prose.reading import statements_of
 from advisor.readers import Comment
 from advisor.readers.mentions import mentions_of
@@ -65,6 +65,7 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
                 kind="prose",
                 model=_stated(facts.model),
                 hardware=_stated(facts.hardware),
+                engine=_engine(facts),
                 splits=_splits(levers, in_use, is_in_use=facts.is_in_use),
                 weights=_one_of(in_use, "weights"),
                 kv_cache=_one_of(in_use, "kv_cache"),
@@ -97,6 +98,11 @@ def _one_of(in_use: Iterable[ProposedLever], field: str) -> Stated[Any] | None:
     if len({value for value, _ in told}) != 1:
         return None
     return Stated(told[0][0], "given", told[0][1])
+
+
+def _engine(facts: Facts) -> Engine | None:
+    name = _stated(facts.engine)
+    return Engine(name, _stated(facts.version)) if name is not None else None
 
 
 def _stated(told: Told[Any] | None) -> Stated[Any] | None:

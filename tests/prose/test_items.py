@@ -39,7 +39,8 @@ def test_a_row_that_adds_to_an_earlier_one_is_compared_with_that() -> None:
 
 def test_a_row_that_begins_with_a_plus_adds_to_the_one_above() -> None:
     text = (
-        "The 8B for one user, 512 tokens of context.\n\n| step | expected ms per token |\n|---|---|\n"
+        "The 8B for one user, 512 tokens of context.\n\n"
+        "| step | expected ms per token |\n|---|---|\n"
         "| BF16 today | 12 |\n| + INT8 weights | 7 |\n| + FlashAttention | 4 |\n"
     )
     assert found(text) == [("PHS001", "4")]

@@ -229,3 +229,22 @@ def test_what_is_planned_is_a_lever(text: str) -> None:
 def test_a_width_that_is_only_compared_with_is_no_lever(text: str, kinds: set[str]) -> None:
     (proposal,) = read(Source("a.md", text)).proposals
     assert {one.lever.machine_kind for one in proposal.levers} == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "engine", "version"),
+    [
+        ("The 8B on an H100 with vLLM 0.8.5, INT4 weights.", "vLLM", "0.8.5"),
+        ("INT4 weights in llama.cpp b4500 on one M3 Max.", "llama.cpp", "b4500"),
+        ("INT4 weights on one H100: SGLang is 5% faster than vLLM.", None, None),
+        ("We run the 8B on one H100 under SGLang. Later, vLLM with INT4 weights.", "SGLang", None),
+        ("INT4 weights on one H100, see docs/vllm-notes.md.", None, None),
+    ],
+)
+def test_the_engine_is_the_one_that_a_document_names(
+    text: str, engine: str | None, version: str | None
+) -> None:
+    (proposal,) = read(Source("a.md", text)).proposals
+    told = proposal.engine
+    assert (told.name.value if told else None) == engine
+    assert (told.version.value if told and told.version else None) == version
