@@ -296,7 +296,7 @@ _FACTORS = {"tw": 2.0, "do": 2.0, "2x": 2.0, "tr": 3.0, "th": 3.0, "3x": 3.0, "q
             "4x": 4.0}  # fmt: skip
 _OF_WEIGHTS = (
     r"\bweights?\b|checkpoint|quanti|\bbits?\b|\bint\d|\bgb per token|\bkv\b|\bcache|\bfiles?\b"
-    r"|prun|distil|layers"
+    r"|prun|distil|layers|traffic|\breads?\b|spars|\bzeros?\b|per step"
 )
 """Words with which two sizes may be those of what is read."""
 _SAME_RATIO = 0.06

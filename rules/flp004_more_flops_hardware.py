@@ -334,6 +334,13 @@ def _follows_peak(said: Said) -> bool:
     return alike({peak for peak in peaks if peak > 2 * claimed}) and not alike(others)
 
 
+_IN_SPITE = (
+    r"nothing to do with|regardless of|despite|although|whatever|no matter"
+    r"|\band (?:still|yet|nevertheless)"
+)
+"""The text itself says that the peak does not decide."""
+
+
 def _is_driven(said: Said) -> bool:
     statement = said.statement
     if statement.kind not in {Kind.GAIN, Kind.LOSS} or statement.cause != "PEAK":
@@ -347,7 +354,7 @@ def _is_driven(said: Said) -> bool:
         return False
     if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
         return False
-    if said.says(r"nothing to do with|regardless of|despite|although"):
+    if said.says(_IN_SPITE):
         return False
     if not statement.sentence.isdisjoint({"PREFIX", "SPEC"}):
         return False

@@ -301,7 +301,10 @@ _SEVERAL = (
     r"|\b(?:nearly|almost|far more|more) (?:\w+ )?(?:every|all|experts)"
 )
 """Several tokens in a step touch many experts, and rightly."""
-_PART_OF = r"\d ?G?B? of (?:the |its )?\d|of (?:the|its) (?:\d+ )?experts|\bof which\b"
+_PART_OF = (
+    r"\d ?(?:G?B|gigs?)? of (?:(?:the |its )?\d|(?:it|them|that|those|which)\b)"
+    r"|of (?:the|its) (?:\d+ )?experts|\bof which\b"
+)
 _OF_FEW = Form(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
     r"|part|experts)"
@@ -383,7 +386,7 @@ def _reads_all(said: Said) -> bool:
         return alone is not None and bool(alone)
     if not re.search(r"token|step", statement.sentence_text) or not _TAKEN.search(text):
         return False
-    if re.match(r"\W*(?:for|in|with) (?:a )?dense\b", text, re.IGNORECASE):
+    if re.match(r"\W*(?:(?:for|in|with) )?(?:(?:an?|the|any) )?dense\b", text, re.IGNORECASE):
         return False
     if _ALL_WEIGHTS.search(text) or _tells_all_parameters(said):
         return True

@@ -94,14 +94,15 @@ _DEVICES = Form(
 )
 _TP = Form(r"\btp ?=? ?(\d+)\b|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?(?: of| ?= ?| |: ?)(\d+)")
 _TP_MS = Form(
-    r"\btp ?=?(\d{1,2})\b[^;.]{0,28}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?: ?(?:ms|tok\S*"
+    r"\btp ?=?(\d{1,2})\b[^;.]{0,28}?(?:from \d[\d.]* (?:ms )?to (?:about )?)?"
+    r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?: ?(?:ms|tok\S*"
     r"|t/s))?(?![\w%])"
 )
 """A degree and its figure in a chain: "TP4 23.5, TP8 11.75"."""
 _MODEST = (
     r"bit more than|more than half|over half|short of|almost|\bnearly|close to|up to|at best"
     r"|at most|less than|not \d|floor|ideal|theor|bound\b|bytes|\blimit|ceiling"
-    r"|\broof|maxim|cannot exceed|no more"
+    r"|\broof|maxim|cannot exceed|no more|ms or (?:more|longer|worse)"
 )
 _EACH = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms) (?:each|apiece|per (?:all-?reduce|reduce|call))")
 _SUM = re.compile(

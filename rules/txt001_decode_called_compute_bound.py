@@ -202,6 +202,11 @@ _FAR_BELOW = (
     "at batch 1 decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: the matrix units are"
     " busy 1 to 5% of the time"
 )
+_SOME_KERNEL_RUNS = (
+    r"\bgpu[-_ ]?util|nvidia-smi|task manager|\bnvtop|\bgpu (?:\w+ )?(?:shows?|reports?|sits|is|at"
+    r"|runs)\b|volatile"
+)
+"""The share of the time in which some kernel runs: no figure of the arithmetic."""
 _OTHER_SUBJECT = (
     r"kernel|attention|lever|dequant|unpack|lookup|codebook|softmax|sampl|\bcpu|thread|latent"
     r"|draft|verif|M ?="
@@ -228,6 +233,8 @@ def _judge(said: Said) -> Wrong | None:
     if statement.kind is Kind.UTILISATION:
         busy = (statement.speedup or 0.0) >= _BUSY
         if not decode or not busy or "PREFILL" in statement.sentence:
+            return None
+        if said.says(_SOME_KERNEL_RUNS):
             return None
         return Wrong(_FAR_BELOW, sure)
     if statement.kind is not Kind.BOUND or said.says(r"\bthe (?:former|latter)\b"):

@@ -7,6 +7,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement
+from advisor.prose.patterns import OF_REGIMES
 from advisor.prose.rows import base_row
 
 _NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
@@ -55,7 +56,9 @@ def _above_ms(statement: Statement) -> float | None:
     """Time per token of the row of a table that a cell's row goes on from, in the same unit."""
     if statement.table is None:
         return None
-    _, cells, own = statement.table
+    columns, cells, own = statement.table
+    if OF_REGIMES.search(columns[0]) is not None:
+        return None
     base = base_row(cells[0], statement.rows)
     if base is None or own >= min(len(cells), len(base)):
         return None

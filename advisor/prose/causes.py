@@ -24,6 +24,8 @@ _CHANGE: Final = Form(
 _LABEL_REACH: Final = 3
 _WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE", "OFFLOAD"})
 """Levers that a text often only mentions: they count where nothing else is near."""
+_OWN_FORMAT: Final = (("QUANT", 0), ("QUANT", 1))
+"""A change of format in the clause or its sentence, which counts before a lever of another one."""
 STRONG: Final = frozenset(PRECEDENCE) - _WEAK
 
 
@@ -50,7 +52,7 @@ def cause_of(
                 if lever == "PRUNE" and pattern:
                     return "S24", reach
                 if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
-                    if weak == ("QUANT", 0) and reach >= 2 and lever != "PRUNE" and changed:
+                    if weak in _OWN_FORMAT and reach >= 2 and lever != "PRUNE" and changed:
                         return weak
                     return lever, reach
                 if weak[0] is None:

@@ -57,6 +57,7 @@ from advisor.prose.patterns import (
     PER_TOKEN,
     QUADRATIC,
     READS,
+    REMOVING,
     SAME_AS_SHORT,
     SOME_AMOUNT,
     SOME_DIGIT,
@@ -289,6 +290,8 @@ def _limit(text: str, clause: Clause) -> Effect | None:
         return None
     for named in limits_in(text, clause.start, clause.end):
         before = text[clause.start : named.start]
+        if named.limit is Limit.COMPUTE and _IS_NOT.search(text, named.start, named.end):
+            continue  # "what limits us is not arithmetic"
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
             adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
             if not adjective or COPULA.search(before) is not None:
@@ -298,6 +301,9 @@ def _limit(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+_IS_NOT: Final = Form(
+    r"\b(?:is|are|was|were)(?: not|n['’]t)\b(?! enough)(?![^.;:]* but )",
+)
 _ROW_OF_FIGURES: Final = Form(r"(?:\d[\d.]*%?(?: ?[a-zA-Z/]{1,5})?, ){3,}$")
 """Figures of several kinds in a row, which only show how figures are written."""
 _ADJECTIVE: Final = Form(
@@ -327,7 +333,7 @@ def _about_resources(
     if limit is not None:
         yield limit
     used = UTILISATION.search(text) if names & {"PEAK", "DECODE", "FLOPS"} else None
-    if used is not None:
+    if used is not None and REMOVING.search(text, 0, used.start()) is None:
         share = float(used["low"] or used["other"]) / 100.0
         yield Effect(
             Kind.UTILISATION, clause.start + used.start(), clause.start + used.end(), share

@@ -79,7 +79,7 @@ _NAMES: Final = tuple(item.name for item in fields(Frame))
 _FACT: Final = re.compile(
     r"\d ?[kKMGTi]*B\b|\d ?[kK]\b|\d{3,}|\d ?-?bit|\b[bB]atch|\b[bB]s|[bB] ?=|[tT]oken"
     r"|\b[HABLTVPM]\d{1,3}|GPU|RTX|TPU|\bMI\d|\b[2-5]0[5-9]0|7900|\b[tT][pP][ =\d]|tensor.parallel"
-    r"|\b[IiQqFf]+\d|MXFP|mxfp|[nN][fF]4|AWQ|GPTQ|precision|illion|gigabytes|-way\b"
+    r"|\b[IiQqFf]+\d|\b[wW]\d|MXFP|mxfp|[nN][fF]4|AWQ|GPTQ|precision|illion|gigabytes|-way\b"
     r"|[fF][pP]\d|BF16|bf16|[iI][nN][tT]\d|\d ?%|acceptance|context|card|single|one (?:user|stream)"
     r"|ixtral|eep[sS]eek|Phi-|phi-|gpt-oss|Scout|Maverick"
 )
@@ -254,7 +254,7 @@ _ACTIVE_OF: Final = Form(
 )
 _TOKENS: Final = Form(
     r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s?([kKM])?[- ]tokens?\b(?! ?(?:/|per (?!turn|chat|reply"
-    r"|request|session|prompt|message)|a second|each))",
+    r"|request|session|prompt|message)|a second|each (?:second|step|pass)))",
 )
 
 

@@ -30,6 +30,7 @@ from advisor.prose.patterns import (
     NUMBER_WORDS,
     OF_A_FIGURE,
     OF_PARTS,
+    OF_REGIMES,
     OF_SOMETHING,
     OF_THE_RATE,
     OF_THE_TIME,
@@ -103,7 +104,7 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     base_cells = base_row(block.cells[0], block.rows) or ()
     first = NUMBER_ALONE.fullmatch(base_cells[index]) if index < len(base_cells) else None
     speedup = None
-    of_regimes = block.columns and _REGIME.search(block.columns[0]) is not None
+    of_regimes = block.columns and OF_REGIMES.search(block.columns[0]) is not None
     if first is not None and not of_regimes:
         base = float(first[1].replace(",", ""))
         if base > 0:
@@ -113,10 +114,6 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
 
 
-_REGIME: Final = Form(
-    r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens)\b",
-)
-"""Rows that differ in their regime are no baseline of each other."""
 _RELATIVE: Final = re.compile(
     r"= ?1(?:\.0+)?\b|\brelative\b|\bvs\.? |\bversus\b|normali[sz]ed|\bof (?:the )?baseline"
     r"|speed-?up|(?:compared|relative) to"
@@ -424,9 +421,14 @@ def _helped(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+_OF_HARDWARE: Final = frozenset({"PEAK", "CAPACITY", "TP"})
+"""What is more of the hardware right after "more", and no speed."""
+
+
 def _near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag, Tag] | None:
     """A change and a metric within reach of each other."""
-    changes = [tag for tag in tags if tag.name == change]
+    things = {tag.first for tag in tags if tag.name in _OF_HARDWARE}
+    changes = [tag for tag in tags if tag.name == change and tag.last not in things]
     if not changes:
         return None
     for metric in (tag for tag in tags if tag.name in metrics):

@@ -35,6 +35,11 @@ UTILISATION: Final = Form(
     r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around"
     r"|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
 )
+REMOVING: Final = Form(
+    r"\b(?:cut|sav|remov|skip|drop|avoid|elimin|spar|strip|prun|reduc|lower|fewer|less)\w*"
+    r"(?: \w+){0,4} $"
+)
+"""Right before a part of the arithmetic: it is taken away, and not what is used."""
 NOT_BEFORE: Final = Form(
     r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$",
 )
@@ -88,7 +93,8 @@ FITS: Final = Form(
     r"\b(?:runs? (?:in|on)|fits?(?: into| in| on)?|fitting|needs? (?:only|just|no more than|at most"
     r"|a mere)|only needs?|requires? (?:only|just)|(?:gets?|makes?|can) (?:by|do) with"
     r"|(?:is|are|will be|should be) (?:enough|plenty|sufficient|ample|all (?:it|you|we|one) needs?)"
-    r"|suffices?|(?:can|will) (?:serve|hold|host|run|take|carry|store|load|keep)"
+    r"|suffices?|(?:can|will) (?:serve|hold|host|run|take|carry|store|load"
+    r"|keep(?! (?:us|you|me|him|her|it below|the (?:step|rate|time))\b))"
     r"|(?:holds?|hosts?|carries|stores?|takes|keeps) (?:it|them|everything|all of it|the (?:\w+ "
     r")?(?:model|thing|lot)|\w+[- ]?\d\w*)|(?:will|would|should|can) do\b"
     r"|(?:has|have|needs?|must) (?:to )?(?:only )?be (?:resident|held|kept|in (?:memory|vram|hbm))"
@@ -163,8 +169,10 @@ ADVICE: Final = Form(
     r"\b(buy|choose|pick|prefer|select|opt for|invest in|(?:sort|rank|order|compare)(?: \w+)? by)\b"
     r"|(?:^\W*|[,;:.—–(] ?|\b(?:should|must|to|you|we|i|and|or|then|please|better|would|will|can"
     r"|always"
-    r"|just|simply|rather|also|not|never|that|is) )(buy|take|choose|get|pick|prefer|go for|pay for"
-    r"|select|look for|invest in|opt for|rank)\b",
+    r"|just|simply|rather|also|not|never|that|is) )(buy|take|choose"
+    r"|(?<!you )(?<!we )(?<!i )get|pick|prefer|go for|pay for|select|look for|invest in"
+    r"|opt for|rank)\b"
+    r"(?! (?:\w+ ){0,2}?[\d.]+ ?(?:ms|[uµ]s|s|%|x|tok\S*|t/s)\b)",
 )
 SAME_AS_SHORT: Final = Form(
     r"as (?:fast|quickly) as an empty|(?:leaves?|leaving) (?:the )?(?:\w+[- ]){0,3}?(?:rate|speed"
@@ -194,6 +202,11 @@ BASE_ROW: Final = Form(
     r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
     r"|status quo|unpruned)\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
 )
+OF_REGIMES: Final = Form(
+    r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens|load"
+    r"|in flight|clients|chats|sequences)\b",
+)
+"""A column of regimes: rows that differ in theirs are no baseline of each other."""
 TO_A_PART: Final = Form(
     r"\b(?:cuts?|brings?|takes?|reduces?|lowers?|shrinks?|falls?|drops?"
     r"|goes)\b[^.;:]{0,40}? (?:close |near |down )?to (?:an? |one |about (?:an? )?"

@@ -28,7 +28,7 @@ from advisor.prose.refusals import is_rejected
 from advisor.prose.rows import label_frame, regime_text, row_frame, row_text
 from advisor.prose.sentences import Clause, Sentence, sentences_of
 from advisor.prose.serving import elliptic, is_topical
-from advisor.prose.status import is_past, is_void, part_of, status_of
+from advisor.prose.status import goes_on_past, is_past, is_void, part_of, status_of
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of, voiced
 from advisor.quantity.lexing import words
@@ -157,10 +157,14 @@ def _tells_outcome(text: str) -> bool:
         return False
     names = tag_names(text)
     tells = not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
-    return tells and not names_own_lever(text, names)
+    is_option = _OPTION.match(text) or ("HARDWARE" in names and _MOVE.search(text))
+    return tells and not is_option and not names_own_lever(text, names)
 
 
 _LONGEST_OUTCOME: Final = 120
+_OPTION: Final = Form(r"\W*(?:(?:option|alternative|variant|plan|choice) \w{1,2}|[a-f])[:.)] ")
+"""One of several alternatives, which nothing above it brings about."""
+_MOVE: Final = Form(r"\b(?:mov|switch|upgrad|migrat|chang|go)\w*\b[^.;:]{0,24}? (?:to|for|onto) ")
 
 
 @lru_cache(maxsize=512)
@@ -289,7 +293,9 @@ class _BlockReader:
         phase, phase_reach = self._phase(
             index, clause, self._before_not(clause, effect, own), effect, labels
         )
-        told = is_past(sentence, clause) and "TRANSFER" not in own
+        told = (is_past(sentence, clause) or goes_on_past(sentence, clause)) and (
+            "TRANSFER" not in own
+        )
         if told and _PURPOSE.match(block.text, sentence.start, effect.start):
             told = False  # "to speed up chats we raised the batch" tells what is hoped for
         measured = "MEASURED" in own or (clause.opener == ":" and "MEASURED" in self.names[index])

@@ -158,8 +158,15 @@ class Sentence:
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks."""
-        return self.text.rstrip(" \"'”’)]").endswith("?")
+        """Whether it asks, or tells what somebody asks: "Is it faster? asks a reader"."""
+        text = self.text.rstrip(" \"'”’)]")
+        return text.endswith("?") or ("?" in text and _ASKS.search(text) is not None)
+
+
+_ASKS: Final = re.compile(
+    r"\?[\"'”’*_]{0,3},? (?:\w+ ){0,3}?(?:asks?|asked|wonders?|wondered|wants? to know|wrote|writes"
+    r"|enquire[sd]|inquire[sd])\b"
+)
 
 
 @lru_cache(maxsize=8192)
@@ -216,6 +223,8 @@ def _clauses(
     cuts: dict[int, str] = {start: ""}
     for match in _BREAK.finditer(text, start, end):
         sign = match[0].strip() or match[0]
+        if sign in "()" and _within_aside(text, match.start(), sign):
+            continue
         if sign != ",":
             cuts[match.end()] = sign
     for index, word in enumerate(words):
@@ -254,6 +263,15 @@ def _clauses(
                 own.append(tags[at])
             at += 1
         yield Clause(first, last, cuts[begin], tuple(own))
+
+
+_ASIDE: Final = re.compile(r"\([A-Za-z][\w.-]{0,11}\)")
+"""One word in parentheses, as a format: what stands before it goes on after it."""
+
+
+def _within_aside(text: str, at: int, sign: str) -> bool:
+    begin = at if sign == "(" else text.rfind("(", max(0, at - 13), at)
+    return begin >= 0 and _ASIDE.match(text, begin) is not None
 
 
 _METRICS: Final = frozenset({"TIME", "RATE", "PREFILL"})

@@ -46,6 +46,8 @@ _CARRIES: Final = Form(
     r"|(?:^|\band )so (?:will|do|does|is|are|can|should)\b|\bfor the same reason\b",
 )
 """A figure that is said to hold elsewhere."""
+_NOT_SO: Final = Form(r"(?: \w+){0,2}?(?: (?:not|never|hardly|no)|n['’]t)\b")
+"""Right after a figure: what it is not said to do."""
 _COSTLESS: Final = Form(
     r"\b(?:costs?|adds?|takes?|weighs?|needs?) (?:you |us )?(?:next to |almost |practically "
     r"|virtually |essentially |basically |as good as )?(?:nothing|no (?:extra |additional "
@@ -173,7 +175,7 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     if "ATTN" in names and of_tokens and (ranked := _RANKED.search(text)) is not None:
         yield _effect(Kind.GAIN, clause, ranked)
     carried = _CARRIES.search(text)
-    if carried is not None:
+    if carried is not None and _NOT_SO.match(text, carried.end()) is None:
         yield _effect(Kind.CARRIED, clause, carried)
     costless = _COSTLESS.search(text)
     if costless is not None and "FREE" not in names:

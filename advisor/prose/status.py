@@ -24,7 +24,7 @@ from advisor.quantity.lexing import words
 _FAR: Final = words(
     "not cannot never nor neither nothing doesn't don't won't can't isn't aren't didn't wouldn't"
     " shouldn't couldn't wasn't weren't hasn't haven't doubtful unlikely impossible fails failed"
-    " unable rarely nobody none hardly barely scarcely little"
+    " unable rarely nobody none hardly barely scarcely little stop stops stopped cease ceases"
 )
 """They deny what follows within this many words."""
 _SENTENCE_ADVERBS: Final = words("doubtful unlikely impossible")
@@ -57,21 +57,27 @@ _SUPPOSED: Final = Form(
 )
 _ATTRIBUTED: Final = Form(
     r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
-    r"|articles?|marketing|colleagues?)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
-    r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes)"
+    r"|articles?|marketing|colleagues?|customers|buyers|readers|folks|everyone"
+    r"|everybody)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
+    r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes|wrote|writes)"
     r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea"
     r"|myth|reviewer|he|she|they|somebody|someone|people) (?:tells? (?:me|us)|told (?:me|us)"
     r"|proposes?|proposed|claims?|claimed|says?"
-    r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes)"
+    r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes|wrote|writes|once \w+)"
     r"|(?:somebody|someone|people|colleagues?|friends?|vendors?|he|she|they|i (?:was|am)|we were"
     r"|i['’]ve been) (?:keeps? (?:telling|saying)|told|tells?|telling)\b"
+    r"|(?<!\bi )(?<!we )(?<!ich )(?<!this )(?<!that )(?<!\bit )(?:told|assured|promised) (?:me|us"
+    r"|him|her|them)\b"
     r"|\bi(?:['’]ve| have)? (?:read|heard|hear|saw|seen)\b|rumou?r|allegedly|supposedly|so-called"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that"
     r"|is|was)"
     r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:be|think|believe|say|call|cost)"
     r"|is (?:often"
     r"|sometimes|frequently) (?:said|claimed|assumed)"
-    r"|(?<!we )(?<!i )(?:conclude|concluded|assumed|believed|thought) that)",
+    r"|(?:insists|swears|reckons|believes|thinks|imagines|brags|preaches|swore|would have (?:me|us"
+    r"|you) believe)\b|(?:maintains|contends|asserts|boasts|argues) that\b"
+    r"|(?<!we )(?<!i )(?:conclude|concluded|assumed|believed|thought|insist|insisted|swear|swore"
+    r"|maintained|contended|asserted) that)",
 )
 _REFUTES: Final = Form(
     r"[\s\"'“(\[]*(?:wrong|no[,.;:! ]|nope|false|not (?:so|really|quite|true|at|with|on|for|in"
@@ -81,8 +87,12 @@ _REFUTES: Final = Form(
     r"|backwards?|only (?:true|holds|if|for|when))"
     r"|(?:it|this|that|they) (?:doesn't|don't|does not|do not|didn't|did not|won't|will not|isn't"
     r"|is not|aren't|cannot|can't)|neither"
+    r"|(?:it|they|(?:the |my |our )?(?:tpot|itl|rate|speed|latency|step|time)) (?:stayed|remained"
+    r"|is still|are still|was still)\b"
     r"|in (?:reality|practice|fact)|however|but|unfortunately|sadly|except|yet|actually|edit"
     r"|update|correction"
+    r"|(?:he|she|you|they|i|we)(?:['’](?:s|re|m)| is| are| was| were) (?:\w+ )?(?:wrong|mistaken"
+    r"|in error|incorrect)"
     r"|the catch|on current|measured|reality|in truth|nothing of|we measured|the (?:truth|error"
     r"|mistake|flaw|problem) )",
 )
@@ -100,7 +110,9 @@ _COLLECTIVE: Final = Form(
 _UNCHANGED: Final = Form(
     r"\b(?:unchanged|stays? (?:the same|as (?:it|they) (?:is|was|are|were)|put|flat|constant)"
     r"|stayed (?:the same|as|flat|constant)|remains? (?:the same|constant|flat)"
-    r"|(?:brings?|gains?|buys?|picks? up|does|do|gives?|yields?|adds?|changes?|wins?) (?:\w+"
+    r"|(?:brings?|gains?|buys?|picks? up|does|do|gives?|yields?|adds?|changes?|wins?|saves?"
+    r"|doubles?|halves|triples?|shortens?|accelerates?|speeds? up|lowers?|raises?|lifts?|cuts?"
+    r"|shrinks?|improves?|boosts?) (?:\w+"
     r" )?(?:nothing"
     r"|little|almost nothing|no (?:gain|speedup|benefit))"
     r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain"
@@ -183,7 +195,7 @@ _PAST: Final = words(
     "raised rose cut went came fell dropped improved doubled doubling-d tripled halved got took"
     " sped brought gave reduced increased ran gained jumped was were helped made reached saved"
     " expected hoped planned-x wanted asked thought bought turned grew changed moved shrank"
-    " accelerated lowered became"
+    " accelerated lowered became did"
 )
 
 
@@ -259,7 +271,7 @@ def status_of(
     head = text[sentence.start : clause.end]
     if not certain and _SUPPOSED.search(head):
         return Status.SUPPOSED
-    stands = _STANDS_BY.search(text, clause.start, sentence.end) is not None
+    stands = _STANDS_BY.search(text, clause.start, sentence.end) or is_adoption(following)
     if (_ATTRIBUTED.search(head) and not stands) or _REFUTING_TAIL.search(
         text[sentence.start : sentence.end]
     ):
@@ -383,6 +395,33 @@ def is_past(sentence: Sentence, clause: Clause) -> bool:
                 return True
             previous = word.folded
     return False
+
+
+_VERBS: Final = frozenset(
+    {"UP", "DOWN", "FASTER", "SLOWER", "IMPROVED", "HELP", "HOPED", "TRANSFER", "FREE"}
+)
+_ELLIPTIC: Final = frozenset({":", ";", ",", "(", "–", "—", "-"})
+"""Signs after which a clause may do without the verb, which the one before it told."""
+_CHANGES: Final = frozenset({"UP", "DOWN", "IMPROVED"})
+_OF_SPEED: Final = frozenset({"TIME", "RATE", "PREFILL", "THROUGHPUT", "DECODE"})
+_FINITE: Final = Form(
+    r"\b(?:is|are|will|would|should|can|could|may|might|must|has|have|had|do|does|makes?|gives?"
+    r"|gets?|goes|becomes?|means?|puts?|brings?|takes?|reach(?:es)?|now|then|so|hence|therefore|same)\b"
+    r"|\b[a-z]{2,}(?:ies|[^s\W]s) (?:to|by|at|over|as|with|along|through)\b"
+)
+
+
+def goes_on_past(sentence: Sentence, clause: Clause) -> bool:
+    """Whether a clause without a verb goes on with what was told: "TTFT fell, ITL from 9 to 7"."""
+    if clause.opener not in _ELLIPTIC or not _VERBS.isdisjoint(tag.name for tag in clause.tags):
+        return False
+    text = sentence.text[clause.start - sentence.start : clause.end - sentence.start]
+    before = [other for other in sentence.clauses if other.end <= clause.start]
+    if not before or _FINITE.search(text) is not None:
+        return False
+    names = {tag.name for tag in before[-1].tags}
+    of_speed = names & {"FASTER", "SLOWER"} or (names & _CHANGES and names & _OF_SPEED)
+    return bool(of_speed) and "HOPED" not in names and is_past(sentence, before[-1])
 
 
 _BEING: Final = words("was were")

@@ -94,7 +94,7 @@ class Answer(StrEnum):
     NO = "no"
 
 
-_LABEL: Final = r"^\W*(?:a(?:nswer|ns)?\s*[:.]\W*)?"
+_LABEL: Final = r"^\W*(?:(?:(?:short|quick|long|honest|simple) )?a(?:nswer|ns)?\s*[:.]\W*)?"
 _YES: Final = Form(
     rf"{_LABEL}(?:yes|yep|yeah|sure|of course|definitely|certainly|absolutely|clearly|naturally"
     r"|indeed|without (?:a )?doubt|very much|by all means|correct|right\b|it (?:does|will|can|is)"
