@@ -120,7 +120,9 @@ def bandwidth_of(frame: Frame) -> float | None:
         from advisor.catalog.hardware import device  # noqa: PLC0415 - only documents pay for it
 
         bandwidth = device(frame.hardware).bandwidth_gbs
-    return None if bandwidth is None else bandwidth * (frame.devices or 1)
+    # of devices that work one after another each waits for the others
+    together = 1 if frame.in_turn else frame.devices or 1
+    return None if bandwidth is None else bandwidth * together
 
 
 def confidence_of(statement: Statement) -> Confidence | None:

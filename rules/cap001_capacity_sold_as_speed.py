@@ -33,6 +33,7 @@ from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
 from advisor.prose.patterns import CAPACITY_DRIVES
 from advisor.prose.tiers import SHARED_LAYERS
+from advisor.prose.widths import widths_of
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidths_in, confidence_of
 from advisor.wording import size
@@ -86,6 +87,14 @@ _HELPS = (
     r"|system ram|\bdisk|larger batch|more (?:users|sequences|requests)|concurren"
 )
 """What makes capacity a matter of speed after all."""
+_SPILLED = Form(
+    r"\blayers (?:\w+ ){0,3}?(?:ran|run|fit|were|lived|sit|sat|stayed|stay|went|go|spilled)\b"
+    r"|\b(?:more|all|half|some|\d+(?: of \d+)?) (?:of the )?layers (?:fit|ran|in|on|from)\b"
+    r"|\b(?:ran|read|streamed|served|paged|ran out) (?:\w+ )?(?:from|of|out of) (?:ddr\d?|ram"
+    r"|system"
+    r"|host|disk|ssd)\b"
+)
+"""Layers that ran from slower memory before, wherever the text says so."""
 _SAME_BANDWIDTH = (
     r"(?:same|equal|identical|unchanged) (?:\w+[- ]){0,3}?(?:bandwidth|bus|clocks?|channels?|ddr\S*"
     r"|lpddr\S*|mt/s|speed|chip)"
@@ -162,6 +171,8 @@ def _judge(said: Said) -> Wrong | None:
             sure,
         )
     if statement.kind not in {Kind.GAIN, Kind.ADVICE, Kind.DRIVER} or said.has(_HELPS):
+        return None
+    if _SPILLED.search(f"{statement.context_text} {statement.after_text}"):
         return None
     if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not _is_as_fast(said):
         return None
@@ -245,8 +256,8 @@ def _only_room_grows(said: Said) -> bool:
     if statement.cause not in {None, "CAPACITY", "HARDWARE", "QUANT", "TP", "MOE"}:
         return False
     text = statement.context_text
-    if any(float(change[1]) > float(change[2]) for change in _PAIRS[0].finditer(text)):
-        return False  # what shrinks is a file, and no memory
+    if _shrinks(text):
+        return False
     sizes = {int(size) for size in _SIZE.findall(text)} & _SIZES_OF_MEMORY
     grown = len(sizes) > 1 or _capacity_ratio(text) is not None or _MORE_ROOM.search(text)
     if not grown or said.has(
@@ -274,7 +285,8 @@ _NOTHING = (
 )
 _PAIRS = (
     re.compile(
-        r"(\d+(?:\.\d+)?)(?: ?GB)? (?:to|→|->|up to) (\d+(?:\.\d+)?) ?GB\b(?!/s)", re.IGNORECASE
+        r"(\d+(?:\.\d+)?)(?: ?GB)? (?:down to|to|→|->|up to) (\d+(?:\.\d+)?) ?GB\b(?!/s)",
+        re.IGNORECASE,
     ),
     re.compile(
         r"(\d+(?:\.\d+)?) ?GB (?:rather than|instead of|against|over|vs\.?|versus|and not) "
@@ -296,7 +308,7 @@ _FACTORS = {"tw": 2.0, "do": 2.0, "2x": 2.0, "tr": 3.0, "th": 3.0, "3x": 3.0, "q
             "4x": 4.0}  # fmt: skip
 _OF_WEIGHTS = (
     r"\bweights?\b|checkpoint|quanti|\bbits?\b|\bint\d|\bgb per token|\bkv\b|\bcache|\bfiles?\b"
-    r"|prun|distil|layers|traffic|\breads?\b|spars|\bzeros?\b|per step"
+    r"|prun|distil|layers|traffic|\bbytes\b|\breads?\b|spars|\bzero|per step"
 )
 """Words with which two sizes may be those of what is read."""
 _SAME_RATIO = 0.06
@@ -309,10 +321,17 @@ def _follows_capacity(said: Said) -> float | None:
         return None
     if statement.phase is not Phase.DECODE and not statement.is_single:
         return None
+    if _shrinks(statement.context_text) or len(widths_of(statement.context_text)) > 1:
+        return None
     ratio = _capacity_ratio(statement.context_text)
     if ratio is None or abs(statement.speedup / ratio - 1.0) > _SAME_RATIO:
         return None
     return ratio
+
+
+def _shrinks(text: str) -> bool:
+    """Whether a size falls: what shrinks is a file, and no memory."""
+    return any(float(change[1]) > float(change[2]) for change in _PAIRS[0].finditer(text))
 
 
 def _capacity_ratio(text: str) -> float | None:

@@ -24,7 +24,6 @@ the limit is then that fraction over the baseline's, times the byte ratio.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit, LeverAudit
@@ -32,10 +31,19 @@ from advisor.evidence import claim_numbers, claims_of, lever_facts, rests_on_gue
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
-from advisor.prose.model import Kind, Phase
-from advisor.prose.widths import widths_of
+from advisor.prose.devices import devices_in
+from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.shrinkage import TIMES_LESS, byte_ratio, sizes_by_format, tells_sizes
+from advisor.prose.widths import sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_small_batch
+from advisor.said import (
+    NO_DECODE,
+    Said,
+    Wrong,
+    bandwidths_in,
+    confidence_of,
+    is_small_batch,
+)
 from advisor.wording import factor, factors, size
 
 RULE = Rule(
@@ -144,38 +152,11 @@ _CAUSES = frozenset({"QUANT", "MATMUL"})
 _OTHERS = frozenset(
     {"SPEC", "PRUNE", "S24", "TP", "GRAPHS", "DISTILL", "OFFLOAD", "BATCH", "REMOVED", "LAYERS"}
 )
-_FROM_TO = re.compile(r"from (?:about )?(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) GB")
-_WHOLE = re.compile(r"of the (\d+(?:\.\d+)?) GB")
-_PAIR = re.compile(
-    r"(\d+(?:\.\d+)?)(?: ?GB)? (?:instead of|rather than|against|versus|vs\.?|(?:down |reduced )?"
-    r"from|to|becomes?|->|→|where it was|(?:shrinks?|falls?|drops?) to|and not) (?:about |roughly "
-    r"|some |only |just |nearly |around |~|a mere )?(\d+(?:\.\d+)?) ?GB\b(?!/s)"
-    r"|(?:fp16|bf16|16 bits?|8 bits?|int8|fp8)\b[^.;:]{0,24}?(\d+(?:\.\d+)?) GB\b(?!/s)"
-    r"[^.;:]{0,24}?(?:int[2348]|fp[468]|nf4|[2-8][- ]bits?|awq|gptq)\b[^.;:]{0,16}?"
-    r"(\d+(?:\.\d+)?) GB\b(?!/s)",
-    re.IGNORECASE,
-)
-"""Bytes before and after, or after and before."""
-_PART_OF = Form(
-    r"\b(?:an?|one|about an?|roughly an?|less than an?) (half|third|quarter|fifth|sixth|seventh"
-    r"|eighth|tenth|sixteenth) (?:of )?(?:the )?(?:\w+ )?(?:size|bytes|weights?|f16|fp16|bf16"
-    r"|traffic|data|footprint|reads|volume)\b|\b(halv|quarter)(?:e?s|ed|ing) (?:the )?(?:\w+ )?"
-    r"(?:bytes|traffic|reads|weights?|size|data|volume)\b"
-)
-_PARTS = {"half": 2.0, "halv": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0,
-          "seventh": 7.0, "eighth": 8.0, "tenth": 10.0, "sixteenth": 16.0}  # fmt: skip
-_TIMES_LESS = Form(
-    r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:x|×|times|-?fold) (?:fewer|less|smaller|reduction (?:in|of)"
-    r"|lower) (?:\w+ ){0,2}?(?:bytes|traffic|weights?|data|reads|size|volume)"
-    r"|\b(?:bytes|traffic|weights?|checkpoint|model|reads|size|data) (?:\w+ ){0,4}?(?:shr[aiu]nk\w*"
-    r"|f[ae]ll\w*|drops?|reduced|smaller|compressed|reduction)(?: \w+)?(?: by)?:? (?:a factor of )?"
-    r"(\d+(?:\.\d+)?) ?[x×]"
-    r"|\breduction of (?:the )?(?:weights?|bytes|traffic|size)\b[^.;]{0,24}?(\d+(?:\.\d+)?) ?[x×]"
-)
 _GRACE = 1.10
 _FITTING = (
-    r"(?<!both )(?<!all )(?<!either )(?<!already )\bfits?\b|spill|\bswap"
-    r"|batch(?:es)? (?:more|larger)|\bcpus?\b|system ram|offload"
+    r"(?<!both )(?<!all )(?<!either )(?<!already )\bfits?\b|spill|\bswap(?:ped|ping| space|file"
+    r"|s (?:in|out))\b"
+    r"|batch(?:es)? (?:more|larger)|\bcpus?\b|system ram|(?<!no )(?<!without )offload"
 )
 """What the smaller model gains beside its bytes."""
 _ENGINES = Form(
@@ -187,8 +168,15 @@ _OTHER_GOODS = Form(
     r"\b(?:energy|joules?|watts?|power draw|costs? per|price|dollars?|euros?|perplexity|accuracy"
     r"|carbon|download|disk|load(?:ing)? time)\b"
 )
+_AT_A_COST = Form(
+    r",? (?:at|for|with|without|and) (?:an? |the |no |little |only |any )*(?:cost|loss|expense"
+    r"|price|drop"
+    r"|increase|rise|change|sacrifice) (?:of|in|to)\b[^;:]*$"
+)
+"""What is paid for a gain: no good that gains."""
 _NARROWED = (
     r"\bweights\b|per token|quanti[sz]|checkpoint|\b(?:fp|int|nf|q)\d|\bbits?\b|\bawq\b|\bgptq\b"
+    r"|\bcompress\w*|\bbytes\b|\bgguf\b"
 )
 
 
@@ -205,8 +193,8 @@ def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     if said.has(_OF_CACHE):
         return None
-    sure = confidence_of(statement)
-    speedup = statement.speedup if statement.kind is Kind.GAIN else _risen(said)
+    sure = _sure(statement)
+    speedup = (statement.speedup if statement.kind is Kind.GAIN else None) or _risen(said)
     if sure is None or speedup is None:
         return None
     if statement.is_aggregate or not is_small_batch(statement) or not _is_of_quant(said):
@@ -216,11 +204,11 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.sentence):
         return None
-    if said.has(_FITTING) or _OTHER_GOODS.search(statement.text):
+    if said.has(_FITTING) or _OTHER_GOODS.search(_AT_A_COST.sub("", statement.text)):
         return None
     if len({one.lower() for one in _ENGINES.findall(statement.context_text)}) > 1:
         return None
-    ratio = _ratio(statement.context_text)
+    ratio = byte_ratio(statement.context_text)
     if ratio is None or speedup <= _GRACE * ratio:
         return None
     return Wrong(
@@ -230,6 +218,20 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+def _sure(statement: Statement) -> Confidence | None:
+    """A measured factor is ascribed to bytes as well, where both sizes stand beside it."""
+    told = tells_sizes(statement.context_text) or len(widths_of(statement.context_text)) > 1
+    if statement.status is Status.MEASURED and told:
+        return Confidence.HIGH if statement.reach <= 1 else Confidence.MEDIUM
+    if statement.table is not None and _BOUND.search(statement.table[0][statement.table[2]]):
+        return Confidence.HIGH
+    return confidence_of(statement)
+
+
+_BOUND = Form(r"\b(?:upper bound|bound|ceiling|limit|at most|theoretical|max(?:imum)?)\b")
+"""A column of what the bytes allow, which is computed and not measured."""
+
+
 _BEFORE = Form(
     r"\b(?:before|today|now|currently|baseline|base|reference|was|old)\b[^;\n]{0,60}?"
     r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:tok(?:ens?)?s?/s|t/s|tps|tokens (?:per|a) second)"
@@ -237,13 +239,43 @@ _BEFORE = Form(
 
 
 def _risen(said: Said) -> float | None:
-    """The factor between a rate that items above tell of before, and the one that is told."""
+    """The factor between a rate or time that is told before, and the one that is told."""
     statement = said.statement
-    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None:
+    if statement.kind not in {Kind.FIGURE, Kind.GAIN} or statement.tpot_ms is None:
         return None
+    if (listed := _listed(said)) is not None:
+        return listed
     above = statement.context_text[: -len(statement.sentence_text)]
     rates = {float(rate) for rate in _BEFORE.findall(above)} - {0.0}
-    return 1e3 / statement.tpot_ms / rates.pop() if len(rates) == 1 else None
+    if len(rates) == 1:
+        return 1e3 / statement.tpot_ms / rates.pop()
+    earlier = {tpot for phase, _, tpot in statement.earlier if tpot and phase not in NO_DECODE}
+    planned = "HOPED" in statement.sentence or statement.kind is Kind.GAIN
+    return earlier.pop() / statement.tpot_ms if planned and len(earlier) == 1 else None
+
+
+def _listed(said: Said) -> float | None:
+    """The factor between the rates of two formats, told in the order of their sizes.
+
+    "F16 is 16.1 GB, Q4_K_M 4.9 GB. tg128 for the two: 22 t/s and 118 t/s."
+    """
+    statement = said.statement
+    sizes = [one.gigabytes for one in sizes_by_format(statement.context_text)]
+    rates = [float(rate.replace(",", "")) for rate in _RATE.findall(statement.context_text)]
+    if len(sizes) != 2 or len(rates) != 2 or min(rates) <= 0 or statement.tpot_ms is None:
+        return None
+    text = statement.context_text
+    if len(devices_in(text)) > 1 or bandwidths_in(text) > 1 or len(set(sizes_of(text))) > 1:
+        return None  # rates of different devices or models
+    is_second = abs(statement.tpot_ms * rates[1] / 1e3 - 1.0) < _SAME
+    grows = (sizes[0] > sizes[1]) == (rates[0] < rates[1])
+    return max(rates) / min(rates) if is_second and grows else None
+
+
+_RATE = Form(
+    r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(?:tok(?:ens?)?s?/s|t/s|tps|tokens (?:per|a) second)"
+)
+_SAME = 0.02
 
 
 def _is_of_quant(said: Said) -> bool:
@@ -252,36 +284,13 @@ def _is_of_quant(said: Said) -> bool:
     if statement.cause in _CAUSES:
         return True
     if "QUANT" in statement.sentence and (
-        statement.reach > 1 or (statement.cause == "PEAK" and said.says(_TIMES_LESS.pattern))
+        statement.reach > 1 or (statement.cause == "PEAK" and said.says(TIMES_LESS))
     ):
         return True  # the format is named nearer, or with what it saves
     return (
         statement.cause in {None, "FLOPS", "CAPACITY", "HARDWARE"}
         and said.has(_NARROWED)
-        and ("QUANT" in statement.nearby or _PAIR.search(statement.context_text) is not None)
+        and ("QUANT" in statement.nearby or tells_sizes(statement.context_text))
         and not said.has(r"\bkv\b|\bcache\b|\bvram\b|[GT]B/s")
         and _OTHERS.isdisjoint(statement.nearby)
     )
-
-
-def _ratio(text: str) -> float | None:
-    """Bytes before over after: by sizes, where a part of the whole shrinks, as told, or by widths.
-
-    Of several readings the largest counts, which allows the most.
-    """
-    shrunk = _FROM_TO.search(text)
-    whole = _WHOLE.search(text)
-    if shrunk and whole:
-        before, after, total = float(shrunk[1]), float(shrunk[2]), float(whole[1])
-        return total / (total - before + after) if total >= before > after else None
-    pairs = [[float(size) for size in one.groups() if size] for one in _PAIR.finditer(text)]
-    found = [max(sizes) / min(sizes) for sizes in pairs if min(sizes) > 0]
-    found += [_PARTS[(part[1] or part[2]).lower()] for part in _PART_OF.finditer(text)]
-    told = (next(filter(None, one.groups())) for one in _TIMES_LESS.finditer(text))
-    found += [float(times) for times in told]
-    widths = widths_of(text)
-    if len(widths) > 1:
-        found.append(max(widths) / min(widths))
-    elif not found and widths and min(widths) < 16:
-        found.append(16.0 / min(widths))
-    return max(found, default=None)

@@ -13,13 +13,19 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Final
 
-from advisor.catalog.hardware import device, parse_hardware
+from advisor.catalog.hardware import device
 from advisor.claims.regime import mentioned, regime_of
 from advisor.forms import Form
+from advisor.prose.devices import (
+    channels_gbs,
+    device_called,
+    devices_counted,
+    is_in_turn,
+    only_device,
+)
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found
-from advisor.quantity.numerals import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,8 @@ class Frame:
     hardware: str | None = None
     """Identifier of a device of the catalog."""
     devices: int | None = None
+    in_turn: bool | None = None
+    """Whether the devices hold layers each and work one after another."""
     bandwidth_gbs: float | None = None
     """Of one device, as the text gives it."""
     total_bandwidth_gbs: float | None = None
@@ -81,13 +89,15 @@ _FACT: Final = re.compile(
     r"|\b[HABLTVPM]\d{1,3}|GPU|RTX|TPU|\bMI\d|\b[2-5]0[5-9]0|7900|\b[tT][pP][ =\d]|tensor.parallel"
     r"|\b[IiQqFf]+\d|\b[wW]\d|MXFP|mxfp|[nN][fF]4|AWQ|GPTQ|precision|illion|gigabytes|-way\b"
     r"|[fF][pP]\d|BF16|bf16|[iI][nN][tT]\d|\d ?%|acceptance|context|card|single|one (?:user|stream)"
+    r"|trix |DGX|rin [Nn]|udi|\b[Pp]i \d|layer|pipeline|hannel"
     r"|ixtral|eep[sS]eek|Phi-|phi-|gpt-oss|Scout|Maverick"
 )
 """What a sentence holds that may state an operand."""
 _KV_BEFORE: Final = Form(r"\b(?:kv|cache|keys and values)\b")
 _WEIGHTS_NEAR: Final = Form(
-    r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $"
-    r"|_[MSL01]\b\W*$|\b(?:fp|bf|int|mxfp|nvfp)\d{1,2} ?\($",
+    r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $|[\w)] = ?$"
+    r"|_[MSL01]\b\W*$|\b(?:fp|bf|int|mxfp|nvfp)\d{1,2} ?\($"
+    r"|^\W*(?:(?:fp|bf|int|mxfp|nvfp)\d{1,2}|awq|gptq|[2-8][- ]bits?)\W*$",
 )
 _CAPACITY_NEAR: Final = Form(
     r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm"
@@ -122,9 +132,12 @@ def frame_of(text: str) -> Frame:
     size, active = _one_size(text, sizes_of(text))
     models = {named.model.repo_id for named in models_in(text)}
     weight_bytes, kv_bytes, bandwidths = _amounts(text, amounts)
-    devices = _devices(text, regime.devices)
-    hardware = _device(regime.hardware) if regime.hardware else _card(text)
+    devices = devices_counted(text, regime.devices)
+    hardware = device_called(regime.hardware) if regime.hardware else None
+    hardware = hardware or only_device(text)
     bandwidth = _only({rate for rate, _ in bandwidths})
+    if bandwidth is None and not bandwidths and hardware is None:
+        bandwidth = channels_gbs(text)
     together = bandwidth is not None and _is_of_all(bandwidths, bandwidth, devices, hardware)
     return Frame(
         batch=regime.batch,
@@ -132,6 +145,7 @@ def frame_of(text: str) -> Frame:
         phase=regime.phase,
         hardware=hardware,
         devices=devices,
+        in_turn=True if is_in_turn(text) else None,
         bandwidth_gbs=None if together else bandwidth,
         total_bandwidth_gbs=bandwidth if together else None,
         model=models.pop() if len(models) == 1 else None,
@@ -161,49 +175,6 @@ def _is_of_all(
     if devices is None or devices == 1 or hardware is None:
         return False
     return abs(rate / (devices * device(hardware).bandwidth_gbs) - 1.0) < _SUM_GRACE
-
-
-_PARALLEL: Final = Form(
-    r"\bTP[- ]?=?[- ]?(\d{1,2})\b|\btensor[-_ ]parallel(?:ism|[-_ ]size)?(?: of| degree| size)*"
-    r"[ =:]{1,3}(\d{1,2})\b|(?<![\w.])-tp[ =](\d{1,2})\b"
-    r"|\b(\d{1,2}|two|four|eight|sixteen)[- ](?:way|gpu|card)\b"
-    r"|\b(dual|pair of|two|both|three|four|eight|\d{1,2}) ?[x×]? ?(?:nvidia )?(?:rtx |rx |the )?"
-    r"(?:[2-5]0[5-9]0|7900)",
-)
-_NODES: Final = Form(
-    r"\b(\d{1,2}|two|three|four|eight|sixteen) (?:nodes?|servers?|boxes|machines) (?:of|with|[x×]) "
-    r"(\d{1,2}|two|four|eight|sixteen)\b",
-)
-_TWO: Final = frozenset({"dual", "both", "pair of"})
-
-
-def _devices(text: str, counted: int | None) -> int | None:
-    """Devices that share the model: of several numbers the largest, which promises the most."""
-    found = {counted} if counted is not None else set()
-    nodes = _NODES.search(text)
-    if nodes is not None:
-        one, other = (count_of(part) for part in nodes.groups())
-        found.add(one * other)
-    for match in _PARALLEL.finditer(text):
-        number = next(group for group in match.groups() if group).lower()
-        found.add(2 if number in _TWO else count_of(number))
-    return max(found, default=None)
-
-
-_CARD: Final = Form(
-    r"(?<![\w.,$€-])(?:RTX |GTX |RX |GeForce |Radeon )?(?P<card>[2-5]0[5-9]0|7900)(?P<plural>s)?"
-    r"(?P<tail> ?(?:Ti|Super|XTX|XT|GRE|D))?\b(?! ?(?:tok|t/s|ms\b|[KMGT]i?B\b|MHz|GHz|%|/|TFLOPS"
-    r"|W\b|tokens|requests|users|steps|layers|\d))",
-)
-
-
-def _card(text: str) -> str | None:
-    """A consumer card by its number alone: "two 5090s", "a 24 GB 7900 XTX"."""
-    names = {
-        f"{'RX' if match['card'] == '7900' else 'RTX'} {match['card']}{match['tail'] or ''}"
-        for match in _CARD.finditer(text)
-    }
-    return _device(names.pop()) if len(names) == 1 else None
 
 
 def _one_size(
@@ -278,19 +249,6 @@ def _context_of(text: str) -> int | None:
 _LONG_THINGS: Final = re.compile(
     r"(?<![\w.])(\d{1,4})\s?K[- ](?:sessions?|prompts?|contexts?|chats?|documents?|windows?)\b"
 )
-
-
-@lru_cache(maxsize=512)
-def _device(name: str) -> str | None:
-    _, match = parse_hardware(name)
-    if not match.found:
-        return None
-    rates = {device(candidate).bandwidth_gbs for candidate in match.candidates}
-    return (
-        max(match.candidates, key=lambda candidate: device(candidate).bandwidth_gbs)
-        if rates
-        else None
-    )
 
 
 def _amounts(

@@ -269,7 +269,7 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if share is not None and float(share[1]) > 0 and TAKES.search(text[: share.end()]):
         start, end = clause.start + share.start(), clause.start + share.end()
         return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
-    fallen = TO_A_PART.search(text) if "TIME" in kinds else None
+    fallen = TO_A_PART.search(text) if "TIME" in kinds or " wait" in text else None
     if fallen is not None and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
         start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
         return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])

@@ -73,6 +73,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         if not (tag.name == "PACKED" and _is_without(text, tag))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
+        and not (tag.name == "BATCH" and _is_of_scales(text, tag))
     ]
     found = names(kept)
     if "HEADS" in found and (
@@ -91,6 +92,16 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
 def _is_attention(text: str, tag: Tag) -> bool:
     """Whether what is sparse is the attention, and no weight."""
     return text[tag.start : tag.end].lower() in {"sparse", "sparsity"} and "ttention" in text
+
+
+_SCALED: Final = Form(r"\b(?:scales?|scaled|zero[- ]points?|quanti[sz]\w*|bits)\b")
+
+
+def _is_of_scales(text: str, tag: Tag) -> bool:
+    """Whether weights are grouped under a common scale, and no requests."""
+    if not text[tag.start : tag.end].lower().startswith("group"):
+        return False
+    return _SCALED.search(text, tag.end, tag.end + _NEAR_CHARACTERS) is not None
 
 
 def _is_replaced(text: str, tag: Tag) -> bool:

@@ -125,6 +125,8 @@ class Statement(NamedTuple):
     """... in headings and lead-in as well."""
     context_text: str = ""
     """Sentence, with what stands before it in the block: what the numbers were read from."""
+    after_text: str = ""
+    """The two sentences after its own, which may explain it."""
     opener: str = ""
     """The connective that the clause begins with."""
     sentence_text: str = ""

@@ -40,8 +40,11 @@ _FIRST: Final = Form(
     rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_AFTER_BEFORE}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
     rf"|\.\d)",
 )
+_OF_OLD: Final = (
+    r"(?: (?:of (?:today|now)|that we (?:have|see|had)|we have|today|at present|or so)){0,2}"
+)
 _SECOND: Final = Form(
-    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_BEFORE_AFTER}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
+    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}{_OF_OLD}(?P<word>{_BEFORE_AFTER}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
     rf"|\.\d)",
 )
 _ABOUT_TIME: Final = Form(

@@ -44,6 +44,9 @@ _LONGEST_BLOCK: Final = 40_000
 _BACK: Final = 3
 """Sentences before the own one that a statement may rest on."""
 
+_AHEAD: Final = 2
+"""Sentences after the own one that may explain a statement."""
+
 _SETUP: Final = re.compile(
     r"\d ?[GT]i?B\b|\b[bB]atch\D{0,10}\d|\b[HABL]\d{2,3}|RTX|MI\d|TPU|\d ?B\b|\d ?[kK]\b"
     r"|[Ff][Pp]\d|\d-?bit|[Bb][Ff]16"
@@ -329,6 +332,7 @@ class _BlockReader:
             around=around,
             frame=frame,
             context_text=self._context(index),
+            after_text=self._after(index),
             opener=clause.opener,
             sentence_text=sentence.text,
             table=self._table(),
@@ -382,6 +386,11 @@ class _BlockReader:
             row = row_text(self.block)
             return f"{row}. {own}" if len(row) <= _LONGEST_SENTENCE else own
         return ". ".join([*(sibling.text for sibling in self.siblings), own])
+
+    def _after(self, index: int) -> str:
+        """The two sentences after one."""
+        last = min(index + _AHEAD, len(self.sentences) - 1)
+        return self.block.text[self.sentences[index].end : self.sentences[last].end]
 
     def _before(self, index: int) -> list[frozenset[str]]:
         """Kinds of terms in the sentences, or items of one record, before a sentence."""

@@ -264,8 +264,15 @@ _MULTIPLIES: Final = Form(
 _TIMES: Final = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
 
 
+_MULTIPLIED: Final = Form(
+    r"\b(?:tg\d*|decode|decoding|(?:token |text )?generation|(?:my |your |his |her )?(?:chats?"
+    r"|stream)) (?:\w+ ){0,2}?(?P<verb>doubl|tripl|quadrupl)(?:es|ed|e)\b(?! (?:the|its|in) )"
+)
+"""Decode itself is multiplied: "tg triples", "generation doubles"."""
+
+
 def _multiplied(clause: Clause, text: str) -> Effect | None:
-    match = _MULTIPLIES.search(text)
+    match = _MULTIPLIES.search(text) or _MULTIPLIED.search(text)
     if match is None:
         return None
     factor = _TIMES[match["verb"].lower()]

@@ -338,10 +338,22 @@ def is_negated(said: Sequence[Word], clause: Clause, at: int, start: int) -> boo
                 return True
             continue
         if word in _FAR or word.endswith(("n't", "n’t")):
+            if _is_aside(inside, len(inside) - 1 - distance):
+                continue
             return follows not in _PSEUDO_AFTER
         if word in _TURNS and distance > 0:
             return False
     return False
+
+
+_KEPT: Final = words("changed touched altered modified different tuned added")
+
+
+def _is_aside(inside: Sequence[str], at: int) -> bool:
+    """Whether "nothing" stands in "nothing else changed", which tells how things were compared."""
+    if inside[at] not in {"nothing", "none"} or inside[at + 1 : at + 2] != ["else"]:
+        return False
+    return inside[at + 2 : at + 3] != [] and inside[at + 2] in _KEPT
 
 
 def _in_quotes(text: str, sentence: Sentence, at: int) -> bool:
