@@ -161,12 +161,32 @@ def decode_gain(said: Said) -> Confidence | None:
     return in_sight(statement, confidence_of(statement))
 
 
+_BECAUSE_OF_IT: Final = Form(
+    r"\b(?:that|this) way\b|\b(?:thanks to|because of|owing to|due to|on account of) (?:it|this"
+    r"|that"
+    r"|them)\b|\bas a (?:result|consequence)\b|\b(?:solely|purely|only|entirely) (?:by|from"
+    r"|through|with)"
+    r" (?:it|this|that)\b"
+)
+
+
+def attributed(said: Said) -> Confidence | None:
+    """How sure it is that faster decode, told as seen, is put down to the lever before it."""
+    statement = said.statement
+    if statement.status is not Status.MEASURED or statement.cause is None:
+        return None
+    if _BECAUSE_OF_IT.search(statement.sentence_text) is None:
+        return None
+    return decode_gain(said._replace(statement=statement._replace(status=Status.ASSERTED)))
+
+
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
 _TENS_AT_LEAST: Final = "|".join(
     sorted((word for word, number in NUMERALS.items() if number >= 10), key=len, reverse=True)
 )
 _MANY: Final = Form(
-    rf"(?<![\w.,])(\d{{2,5}}|{_TENS_AT_LEAST})(?![- ]tokens?\b)[- ](?:\w+ ){{0,2}}?(?:users?"
+    rf"(?<![\w.,])(\d{{2,5}}|{_TENS_AT_LEAST})(?![- ]tokens?\b|-\d)[- ]"
+    rf"(?:(?!tokens?\b)\w+ ){{0,2}}?(?:users?"
     rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
     r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b"
@@ -270,9 +290,24 @@ def is_unlinked(statement: Statement) -> bool:
 
 def in_sight(statement: Statement, sure: Confidence | None) -> Confidence | None:
     """Less sure where only a heading or a lead-in says that decode is meant."""
-    if sure is Confidence.HIGH and statement.phase_reach >= _LABELS and not statement.is_single:
+    named = statement.is_single or _column_names_decode(statement)
+    if sure is Confidence.HIGH and statement.phase_reach >= _LABELS and not named:
         return Confidence.MEDIUM
     return sure
+
+
+_OF_DECODE: Final = Form(
+    r"^(?!.*\b(?:bound|limit|ceiling|measured)).*\b(?:decod\w*|generat\w*|tpot|itl|tbt"
+    r"|time per (?:output )?token|tg\d*|ms ?(?:/|per|a) ?tok\w*)\b"
+)
+
+
+def _column_names_decode(statement: Statement) -> bool:
+    """Whether the header above a cell names the phase."""
+    if statement.table is None:
+        return False
+    columns, _, own = statement.table
+    return own < len(columns) and _OF_DECODE.search(columns[own]) is not None
 
 
 _PROMPT_GAIN: Final = (

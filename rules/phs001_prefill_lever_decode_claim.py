@@ -43,7 +43,8 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, carries_over, confidence_of, decode_gain
+from advisor.said import Said, Wrong, carries_over, confidence_of, decode_gain
+from advisor.short_attention import short_attention
 from advisor.wording import factor, percent, size
 
 RULE = Rule(
@@ -174,8 +175,6 @@ def _prompt(lever: LeverAudit) -> str:
 
 
 _RATES = re.compile(r"(\d[\d,]*) (?:prompt |input )?tok(?:en)?s?(?:/s| per second)")
-_SHORT = 4096
-"""Tokens up to which attention is a few percent of a step at batch 1."""
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -185,11 +184,11 @@ def _judge(said: Said) -> Wrong | None:
     if _same_rate(said) or _taken_over(said) or _at_prompt_rate(said) or _reads_again(said):
         sure, wrong = confidence_of(statement), True
     elif said.has(_OTHERWISE):
-        return None
+        return short_attention(said)
     elif _apart_for_one(said):
         sure, wrong = confidence_of(statement), True
     elif sure is None:
-        return _short_attention(said)
+        return short_attention(said)
     elif statement.cause == "PREFIX":
         about_tokens = not statement.clause.isdisjoint({"DECODE", "RATE", "TOKENS"}) or (
             # a label parts the metric from what is said of it: "TPOT: -40% by ..."
@@ -217,7 +216,7 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             ErrorClass.PREFILL_DECODE,
         )
-    return _short_attention(said)
+    return short_attention(said)
 
 
 _APART = (
@@ -384,7 +383,7 @@ def _rests_on_prompt(said: Said) -> bool:
 
 
 _OTHERWISE = (
-    r"stall|interfer|head[- ]of[- ]line|block(?:s|ed|ing)? (?:the )?(?:decod|other|stream)"
+    r"\bstall|interfer|head[- ]of[- ]line|block(?:s|ed|ing)? (?:the )?(?:decod|other|stream)"
     r"|end[- ]to[- ]end"
     r"|from submission|whole request|total time|turnaround|less (?:of )?kv|fewer kv|smaller cache"
 )
@@ -410,68 +409,3 @@ def _same_rate(said: Said) -> bool:
         phase is Phase.PREFILL and other is not None and abs(other - tpot) < 0.05 * other
         for phase, _, other in statement.earlier
     )
-
-
-_LENGTH = Form(
-    r"(?<![\w.,])(\d[\d,]*)( ?k)?(?:[- ](?:\w+ )?(?:tokens?|positions?|keys|context|benchmark"
-    r"|history"
-    r"|chats?|prompts?|sessions?))\b|\b(?:context|history|prompts? of|length)\W{1,3}(?:of |is )?"
-    r"(\d[\d,]*)( ?k)?\b"
-)
-
-
-def _context(said: Said) -> int | None:
-    """The shortest context that the sentence, or what it rests on, tells."""
-    told = said.statement.frame.context
-    found = [told] if told is not None else []
-    for match in _LENGTH.finditer(said.statement.context_text):
-        number = int((match[1] or match[3]).replace(",", ""))
-        scaled = number * (1024 if match[2] or match[4] else 1)
-        if scaled >= _FEWEST:
-            found.append(scaled)
-    return min(found) if found else None
-
-
-_FEWEST = 16
-"""Fewer tokens are no context."""
-
-
-def _short_attention(said: Said) -> Wrong | None:
-    """An attention kernel that is to make decode faster at short context."""
-    statement = said.statement
-    sure = decode_gain(said)
-    context = _context(said)
-    if "SHORT" in statement.clause and (context or 0) > _SHORT:
-        context = None  # the long one is where it was measured
-    share = statement.kind is Kind.SHARE and statement.phase in {Phase.DECODE, Phase.UNKNOWN}
-    if (statement.kind is Kind.DRIVER and statement.phase is Phase.DECODE) or share:
-        sure = confidence_of(statement)
-        if share and (
-            not said.says(_IN_DECODE) or (context is None and "SHORT" not in statement.sentence)
-        ):
-            return None
-    elif statement.kind is Kind.CARRIED and statement.phase not in NO_DECODE - {Phase.PREFILL}:
-        sure = confidence_of(statement) if context is not None else None
-    if sure is None or (statement.cause != "ATTN" and not share):
-        return None
-    long = "LONG" in statement.sentence and "SHORT" not in statement.sentence
-    if (context is not None and context > _SHORT) or long:
-        return None
-    if "SHORT" not in statement.nearby and context is None:
-        sure = Confidence.MEDIUM
-    length = context or 512
-    return Wrong(
-        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 "
-        f"GB of"
-        f" weights: attention is {100 * 131_072 * length / (15e9 + 131_072 * length):.1f}% of the"
-        " bytes, so even for free it brings no more",
-        sure,
-        ErrorClass.FLASH_ATTENTION_SHORT,
-    )
-
-
-_IN_DECODE = (
-    r"\b(?:decod\w*|generat\w*|per token|(?:each|every|next|output|generated) (?:\w+ )?token|tpot"
-    r"|itl"
-    r"|one query|step|bs ?=? ?1|batch[- ]1)\b"
-)

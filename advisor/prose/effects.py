@@ -332,7 +332,7 @@ def _about_resources(
     if skipped is not None:
         yield Effect(Kind.SAVING, clause.start + skipped.start(), clause.start + skipped.end())
     decides = DECIDES.search(text) if names & {"ATTN", "ACTQ"} else None
-    if decides is not None and names & {"TIME", "RATE", "DECODE"}:
+    if decides is not None and names & {"TIME", "RATE", "DECODE", "SINGLE"}:
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
     sized = CAPACITY_DRIVES.search(text) if names & {"CAPACITY", "RATE", "FASTER"} else None
     if sized is not None:

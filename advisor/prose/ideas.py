@@ -56,6 +56,15 @@ _INSTEAD: Final = Form(
     r"\b(?:instead of|rather than|in place of|replac(?:es?|ed|ing)|unlike|without|no)"
     r" (?:(?!by |with )[\w:-]+ ){0,2}$",
 )
+_SOME_ATTENTION: Final = Form(r"naive|eager|math|tiled|fused|backend|implementation|kernel|matri")
+_SETTINGS: Final = frozenset({"GRAPHS", "TP", "QUANT", "BATCH", "SPEC"})
+_CONSTANT: Final = Form(
+    r"(?:s|ed)?(?: (?:is|are|was|were))?(?: already| both)?(?: (?:active|on|enabled|used|in (?:use"
+    r"|place)"
+    r"|captured|running))? (?:before and after|in both (?:cases|runs|builds|versions|columns)|both"
+    r" times|throughout|on both sides|either way|all along|the same)\b"
+)
+"""After a lever: it is the same in what is compared."""
 _NEAR_CHARACTERS: Final = 36
 _TAKEN: Final = 6
 """Words between a word for taking out and the part that is taken."""
@@ -71,6 +80,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         tag
         for tag in tags
         if not (tag.name == "PACKED" and _is_without(text, tag))
+        and not (tag.name in _SETTINGS and _is_constant(text, tag))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
@@ -105,8 +115,18 @@ def _is_of_scales(text: str, tag: Tag) -> bool:
 
 
 def _is_replaced(text: str, tag: Tag) -> bool:
-    """Whether a lever is named as what another one takes the place of."""
+    """Whether a lever is named as what another one takes the place of.
+
+    What takes the place of an attention kernel is one as well.
+    """
+    if tag.name == "ATTN" and _SOME_ATTENTION.search(text, tag.start, tag.end) is not None:
+        return False
     return _INSTEAD.search(text, max(0, tag.start - _NEAR_CHARACTERS), tag.start) is not None
+
+
+def _is_constant(text: str, tag: Tag) -> bool:
+    """Whether a lever is named as what both of two compared states have."""
+    return _CONSTANT.match(text, tag.end) is not None
 
 
 def _is_without(text: str, tag: Tag) -> bool:

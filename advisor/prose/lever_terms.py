@@ -194,7 +194,12 @@ LEVERS: Final = MappingProxyType(
             "block sparse attention, xqa, paged kv attention, paged attention kernel(|s), "
             "naive attention, eager attention, math attention, bettertransformer, s x s "
             "matrix, attn implementation, fused mha, triton attention, cascade attention, lean "
-            "attention, flashmla, attention op, attention ops, softmax kernel"
+            "attention, flashmla, attention op, attention ops, softmax kernel, io "
+            "aware kernel(|s), (io aware|tiled|online softmax) attention, (fused|flash) mha, mha "
+            "kernel(|s), fa (on|off|0|1|true|false|flag), attn (on|1), attention matrix, "
+            "(score|scores) matrix, score matrices, fus(e|es|ed|ing) (qk|softmax|"
+            "attention|the attention), intermediate scores, scores (on chip|in sram|in shared "
+            "memory|in registers)"
         ),
         "KVQ": (
             "kv quant(|ization|isation), kv cache quant(ization|isation), kv cache dtype, fp8 kv, "

@@ -288,7 +288,8 @@ MARKS: Final = MappingProxyType(
         "PREFILL": (
             "summari(s|z)(e|es|ing), ingests, "
             "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first "
-            "token, time to first token, ingest(|s|ing|ion), long document(|s), reading in, "
+            "(token|word)(|s), time to first token, ingest(|s|ing|ion), long document("
+            "|s), reading in, "
             "reads in, context encoding, long input(|s), prompt ingestion, prompt evaluation, "
             "prompt speed, context processing, pp512, summariz(e|ing) long, forward pass over, "
             "single forward pass, scoring of, scores candidates"
@@ -409,7 +410,8 @@ MARKS: Final = MappingProxyType(
         ),
         "NO_WRITING": (
             "write back(|s), writ(e|es|ing|ten) (back|to|kernels|code|down|access(|es)|"
-            "allocate|out to), text (encoder|file|model|field|box), answer is, answers are, "
+            "allocate|out to), (we|i) see no (reason|point|need|cause), text (encoder|file|model"
+            "|field|box), answer is, answers are, "
             "user experience"
         ),
     }

@@ -23,9 +23,12 @@ _SOME: Final = (
     r"(?:about |some |around |roughly |nearly |only |just |every |the (?:old|previous) |~ ?|≈ ?)?"
 )
 _AFTER_BEFORE: Final = (
+    r"(?: that way| now| today| since| afterwards| with it)?"
     r"\s?[,(]?\s?(?:in place of|instead of|rather than|and not|not|where (?:we|it|there"
-    r"|you) (?:had|was"
-    r"|were|got)|down from|up from|from|over (?:the|our)(?: old)?|against|versus|vs\.?"
+    r"|you|they|I) (?:\w+ ){0,2}?(?:had|was|were|got|be|took|wrote|did|managed|ran|made|typed"
+    r"|needed"
+    r"|saw|produced|stood|reached|read|gave)|down from|up from|from|over (?:the|our)(?: old)?"
+    r"|against|versus|vs\.?"
     r"|compared (?:to"
     r"|with)|previously|was|were|it was|formerly|used to be|as opposed to|before:?|earlier:?)\s"
 )

@@ -200,7 +200,7 @@ NUMBER_ALONE: Final = re.compile(
 )
 BASE_ROW: Final = Form(
     r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
-    r"|status quo|unpruned)\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
+    r"|status quo|unpruned|eager|naive|stock|vanilla)\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
 )
 OF_REGIMES: Final = Form(
     r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens|load"
@@ -302,7 +302,7 @@ DECIDES: Final = Form(
     r"|\b(?:decided|determined|set|governed|limited) by the (?:activation (?:width|precision|bits)"
     r"|(?:width|precision) of the activations|attention (?:kernel|backend|implementation))"
     r"|\battention (?:kernel|backend|implementation) is what (?:each|every|the|a) (?:\w+ )?"
-    r"(?:token|step|word|reply) (?:\w+ )?(?:waits|depends|hangs)\b"
+    r"(?:token|step|word|reply|stream|user) (?:\w+ )?(?:waits|depends|hangs|feels|notices)\b"
     r"|\b(?:most|the (?:bulk|majority|larger part|main part)) of the (?:\w+ )?(?:traffic|bytes"
     r"|reads|bandwidth) (?:is|are|comes from|goes (?:to|into)|belongs to) (?:the )?activations?\b",
 )

@@ -114,9 +114,10 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
 
 
 _OUTCOME: Final = Form(
-    r"(?:\w+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
+    r"(?:[\w-]+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
     r"|tok\S*|forecast|projected|projection|estimate|plan|promise|expect\w*|after|new|then"
-    r"|time per token)\b[^:.]{0,60}: ",
+    r"|value|benefits?|impact|pay-?off|upshot|advantage|improvement|reward|rationale|motivation"
+    r"|remedy|fix|consequence|time per token)\b[^:.]{0,60}: ",
 )
 """An item that tells what comes of those above it."""
 
@@ -517,6 +518,8 @@ class _BlockReader:
     def _is_linked(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause points back at what was said before its sentence, or states a target."""
         if clause.opener in CONCLUDING or self.siblings:
+            return True
+        if _OUTCOME.match(self.block.text, sentence.start) is not None:
             return True
         opening = [w.folded for w in sentence.words if w.start >= clause.start][:6]
         if not _POINTING.isdisjoint(opening):

@@ -82,18 +82,30 @@ _ATTENTION: Final = (
 )
 _MOST: Final = (
     r"(?:most(?:ly)?|mainly|largely|chiefly|bulk|majority|half|predominantly|primarily"
-    r"|(?:[4-9]\d) ?(?:%|per ?cent))"
+    r"|(?:[4-9]\d) ?(?:%|per ?cent)|(?:two|three|four) (?:thirds|quarters|fifths|tenths)"
+    r"|nine tenths"
+    r"|almost all|nearly all)"
 )
 _IN_ATTENTION: Final = Form(
     rf"\b(?:spends?|goes|lies|sits|burns?|passes|is spent|consumed|eaten)\b[^.;]{{0,60}}?"
     rf"\b{_MOST}\b[^.;]{{0,40}}?\b{_ATTENTION}"
-    rf"|\b{_MOST}\b[^.;]{{0,48}}? (?:is spent|goes|lies|sits|happens|falls)\b[^.;]{{0,24}}?"
-    rf"\b{_ATTENTION}"
+    rf"|\b{_MOST}\b[^.;]{{0,60}}? (?:(?:is|are) spent|go(?:es)?|lies?|sits?|happens?|falls?|is"
+    rf"|are)\b[^.;]{{0,24}}?\b{_ATTENTION}"
+    rf"|\b(?:dominated|governed|ruled|limited|bound|bottlenecked|determined|set|paced) by (?:the )?"
+    rf"(?:\w+ )?{_ATTENTION}"
+    rf"|\b(?:is|are) (?:mostly|mainly|largely|chiefly|predominantly|nothing but"
+    rf"|almost all) (?:the )?"
+    rf"{_ATTENTION}"
+    rf"|\b(?:that|this|here|there|it) is where {_MOST}\b[^.;]{{0,60}}? (?:sits?|lies|goes|is"
+    rf" (?:spent|lost)|comes from|hides)"
     rf"|\b{_ATTENTION}\b[^.;]{{0,60}}? (?:dominates?|constitutes? (?:the )?{_MOST}|makes? up"
     rf" (?:the )?{_MOST}|(?:accounts?|stands) for (?:the )?{_MOST}|takes? (?:up )?(?:the )?{_MOST}"
-    rf"|eats? (?:up )?(?:the )?{_MOST}|is (?:the (?:\w+ )?(?:bottleneck|hot ?spot|biggest|largest"
-    rf"|main"
-    rf"|costliest|slowest)|where\b[^.;]{{0,70}}?\b{_MOST}|what (?:limits|costs|slows)))"
+    rf"|eats? (?:up )?(?:the )?{_MOST}|(?:is|are) (?:(?:about |some |roughly "
+    rf"|nearly )?{_MOST} (?:of|in)\b|the (?:\w+ )?(?:bottleneck|hot ?spot|biggest"
+    rf"|largest|main|hot (?:loop|path)|long pole|culprit|dominant|critical path"
+    rf"|costliest|slowest)|where\b[^.;]{{0,70}}?\b{_MOST}|what (?:limits|costs|slows"
+    rf"|(?:each|every|the|a) (?:\w+ ){{0,2}}?(?:tokens?|steps?|words?|repl(?:y|ies)) (?:\w+ )?"
+    rf"(?:waits?|hangs?|depends?))))"
     r"|\bquadratic (?:cost|price|work|attention)?\b[^.;]{0,30}? (?:on|for|at|with|in) (?:each"
     r"|every)"
     r" (?:\w+ )?token",
@@ -158,7 +170,14 @@ def memory_of_prompt(whole: str, clause: Clause) -> Effect | None:
 _RANKED: Final = Form(
     r"\b(?:comes?|is|lands?|ranks?|stands?|goes|sits?) (?:the |our |at the )?(?:very )?(?:first|top"
     r"|next"
-    r"|highest|biggest|number one|most)\b|\btops? (?:the|our)\b|\bfirst (?:item|step|lever|thing"
+    r"|highest|biggest|number one|most)\b|\bis the (?:\w+ )?(?:lever|change|setting|tweak|knob"
+    r"|thing|item|measure"
+    r"|win|gain|boost|fix|improvement)\b[^.;,]{0,30}? (?:largest|biggest|most|greatest|strongest"
+    r"|best)"
+    r"|\bis the (?:\w+ )?(?:largest|biggest|greatest|strongest|best) (?:\w+ )?(?:lever|change"
+    r"|setting|tweak|knob|item"
+    r"|measure|win|gain|boost|fix|improvement)\b|\btops? (?:the|our)\b|\bfirst (?:item|step|lever"
+    r"|thing"
     r"|on)\b"
 )
 _CUT_IT: Final = Form(
@@ -183,9 +202,8 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     nothing = _NOTHING.search(text)
     if nothing is not None:
         yield _effect(Kind.NO_GAIN, clause, nothing)
-    share = _IN_ATTENTION.search(text) if "uadratic" in text or "ATTN" in names or _SOME.search(
-        text
-    ) else None  # fmt: skip
+    of_share = "uadratic" in text or " is where" in text or "ATTN" in names
+    share = _IN_ATTENTION.search(text) if of_share or _SOME.search(text) else None
     if share is not None:
         yield _effect(Kind.SHARE, clause, share)
 

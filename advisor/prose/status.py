@@ -46,6 +46,9 @@ _SUPPOSED: Final = Form(
     r"|lower|improve|save|now|then|also|easily|still|put|allow|suffice|come|go|drop|fall|rise)\b)"
     r"[^?,]{3,80},"
     r"|\bif [^,;.]{3,120}? (?:is|are|was) to\b"
+    r"|\bif [^,;.]{3,80}? (?:took|spent|dominated|made up|cost|waited"
+    r"|read)\b[^,;.]{0,80}, [^.;]{0,80}?"
+    r"\bwould\b"
     r"|\b(?:imagine|suppose|supposing|assume that|hypothetically"
     r"|(?<!than )if (?:[\w-]+ ){0,6}?(?:were|had|went with|scaled with|depended|mattered"
     r"|followed|tracked|determined)\b"
@@ -71,7 +74,8 @@ _ATTRIBUTED: Final = Form(
     r"|\bi(?:['’]ve| have)? (?:read|heard|hear|saw|seen)\b|rumou?r|allegedly|supposedly|so-called"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that"
     r"|is|was)"
-    r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:be|think|believe|say|call|cost)"
+    r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:be(?! (?:about |some |at |~ ?)*\d)"
+    r"|think|believe|say|call|cost)"
     r"|is (?:often"
     r"|sometimes|frequently) (?:said|claimed|assumed)"
     r"|(?:insists|swears|reckons|believes|thinks|imagines|brags|preaches|swore|would have (?:me|us"
@@ -89,8 +93,11 @@ _REFUTES: Final = Form(
     r"|is not|aren't|cannot|can't)|neither"
     r"|(?:it|they|(?:the |my |our )?(?:tpot|itl|rate|speed|latency|step|time)) (?:stayed|remained"
     r"|is still|are still|was still)\b"
-    r"|in (?:reality|practice|fact)|however|but|unfortunately|sadly|except|yet|actually|edit"
-    r"|update|correction"
+    r"|in (?:reality|practice|fact)|however|but|unfortunately|sadly|except|yet|actually"
+    r"|correction|(?:edit|update)\b(?=[^.]{0,160}?(?:(?<![-\w])(?:not|no|never|wrong|mistaken?"
+    r"|turn(?:s|ed) out"
+    r"|nothing|unchanged|same|was|were|actually|measur\w+|retract\w*|scratch|less|only)(?![-\w])"
+    r"|n['’]t\b))"
     r"|(?:he|she|you|they|i|we)(?:['’](?:s|re|m)| is| are| was| were) (?:\w+ )?(?:wrong|mistaken"
     r"|in error|incorrect)"
     r"|the catch|on current|measured|reality|in truth|nothing of|we measured|the (?:truth|error"
@@ -98,8 +105,10 @@ _REFUTES: Final = Form(
 )
 _DEPENDS: Final = Form(
     r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)|provided|as long as|unless"
-    r"|specific to|restricted to|keeps? [^.;:]{0,40}? (?:under|below) \d|(?:under|below) \d[\d.]*x"
-    r"|capped at|ceiling|upper bound|at best|at most|cannot exceed|no more than"
+    r"|specific to|restricted to|keeps? [^.;:]{0,40}? (?:under|below) \d(?![\d,]*k?[- ]tok)"
+    r"|(?:under|below) \d[\d.]*x"
+    r"|capped at(?! \d[\d,]*k?[- ]tok)|ceiling|upper bound|at best|(?<!of )at most"
+    r"(?! \d[\d,]*k?[- ]tok)|cannot exceed|no more than"
     r"|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
 )
@@ -278,7 +287,10 @@ def status_of(
         return Status.QUOTED
     if _is_taken_back(text, sentences, index, clause):
         return Status.REFUTED
-    before = [w.folded for w in sentence.words if clause.start <= w.start < at][-8:]
+    before = [
+        w.folded for w in sentence.words
+        if clause.start <= w.start < at and not _is_month(text, sentence, w)
+    ][-8:]  # fmt: skip
     concluded = _CONCLUDED.search(text, clause.start, end) is not None
     if (not _HEDGES.isdisjoint(before) and not concluded) or _DEPENDS.search(
         text, clause.start, clause.end
@@ -287,6 +299,11 @@ def status_of(
     if is_conditional(text, sentence.start, sentence.end):
         return Status.HEDGED
     return Status.ASSERTED
+
+
+def _is_month(text: str, sentence: Sentence, word: Word) -> bool:
+    """Whether it is the May of a calendar."""
+    return word.start > sentence.start and text.startswith("May", word.start)
 
 
 _CONCLUDED: Final = Form(
@@ -396,14 +413,15 @@ def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause:
 
 def is_past(sentence: Sentence, clause: Clause) -> bool:
     """Whether the clause tells what happened."""
-    previous = ""
+    previous, former = "", 0
     last = next((w for w in reversed(sentence.words) if w.start < clause.end), None)
     for word in sentence.words:
         if clause.start <= word.start < clause.end:
+            former = _FORMER_STATE if word.folded == "where" else former - 1
             told = word.folded in _PAST and previous not in _INFINITIVE
             if told and word is last and word.folded.endswith("ed"):
                 continue  # "the multiplications saved": what was saved, no telling
-            if told and not (word.folded in _BEING and previous in _COMPARED):
+            if told and former <= 0 and not (word.folded in _BEING and previous in _COMPARED):
                 return True
             previous = word.folded
     return False
@@ -436,6 +454,8 @@ def goes_on_past(sentence: Sentence, clause: Clause) -> bool:
     return bool(of_speed) and "HOPED" not in names and is_past(sentence, before[-1])
 
 
+_FORMER_STATE: Final = 3
+"""Words from "where" on that tell what was before: "after 1 s where it took 4"."""
 _BEING: Final = words("was were")
 _COMPARED: Final = words("it they that what than as where")
 """After these "was" names a state to compare with: "a fraction of what it was"."""

@@ -1,0 +1,122 @@
+"""Lengths of prompts and contexts in tokens, as people tell them.
+
+"300 in / 300 out", "ISL 128", "prompts of some 200", "two or three hundred tokens", "a 64k window",
+"131,072 positions". What is generated is told apart: a reply of 150 tokens after a prompt of 60,000
+is no short context.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from advisor.forms import Form
+from advisor.quantity.numerals import count_of
+
+_NUMBER: Final = r"(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<kilo>[kKM]\b|(?<=\d)[kKM](?=[- ]))?"
+_UNIT_NEXT: Final = (
+    r"(?![\w.,]?\d|\s?(?:%|[kKMGT]i?B\b|B\b|x\b|×|ms\b|s\b|t/s|tok\w*/|tok\w* (?:per|a) |tokens?"
+    r"/|tokens? (?:per|a) second|tps|TFLOPS|GPUs?|users?|streams|requests|cards|layers|heads"
+    r"|times|points|bits?\b|-bit|W\b|USD|\$))"
+)
+_INPUTS: Final = (
+    r"(?:prompts?|inputs?|contexts?|conversations?|chats?|dialog(?:ue)?s?|exchanges?|quer(?:y|ies)"
+    r"|questions?|messages?|turns?|histor(?:y|ies)|windows?|sessions?|sequences?|cache|positions"
+    r"|depth|length)"
+)
+_OUTPUTS: Final = (
+    r"(?:outputs?|repl(?:y|ies)|answers?|responses?|completions?|essays?|stor(?:y|ies)|summar(?:y"
+    r"|ies)|generat\w+|OSL|decoded|new)"
+)
+_SOME: Final = (
+    r"(?:of|are|is|run|runs|average|averages|averaging|stay|stays|staying|reach|reaches|hold"
+    r"|holds|has|have|take|takes|never|exceed|exceeds|beyond|at|most|least|only|just|some|about"
+    r"|around|roughly|under|below|up|to|over|past|within|than|more|less|fewer|not|between|with"
+    r"|from|come|comes|in|len|length|size|tokens|=|:|~|≈|that|which|usually|typically|mostly"
+    r"|rarely|seldom|our|the)"
+)
+_WITH_UNIT: Final = Form(
+    rf"(?<![\w.,$€]){_NUMBER}[- ](?:\w+[- ])?(?:tokens?|positions?|keys|entries)\b"
+    r"(?! ?(?:/|per (?!turn|chat|reply|request|session|prompt|message|conversation)|a second))"
+    rf"(?P<after>(?: (?:of|for|in) | )?(?:the |each |a )?(?:\w+ )?)",
+)
+_LABELLED: Final = Form(
+    rf"\b(?P<label>ISL|OSL|n_?ctx|max[-_]model[-_]len|ctx|S|(?:input|output|prompt|context"
+    r"|sequence|reply|answer)[-_ ]?(?:len(?:gth)?|tokens|size)?)"
+    rf" ?(?:[=:]|of|is|at)? ?(?:about |some |~ ?)?{_NUMBER}{_UNIT_NEXT}(?![\w.])",
+)
+_IN_OUT: Final = Form(
+    rf"(?<![\w.,]){_NUMBER} ?(?:tokens? )?in\b(?= ?(?:/|,|and|\+|;|\)|plus)|$)",
+)
+_OF_INPUTS: Final = Form(
+    rf"\b{_INPUTS}(?:\W{{1,2}}{_SOME}\b){{1,6}}\W{{1,3}}{_NUMBER}{_UNIT_NEXT}\b",
+)
+_IN_WORDS: Final = Form(
+    r"\b(?P<count>an?|one|two|three|four|five|six|seven|eight|nine|half an?|a few|a couple of"
+    r"|several|few)(?: or (?P<other>\w+)| to (?P<upto>\w+))?[- ](?P<scale>dozen|hundred|thousand"
+    r"|million)[- ](?:\w+[- ])?(?:tokens?|positions)\b",
+)
+_SCALES: Final = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000}
+_VAGUE: Final = {
+    "a": 1.0, "an": 1.0, "half a": 0.5, "half an": 0.5, "a few": 3.0, "few": 3.0,
+    "a couple of": 2.0, "several": 5.0,
+}  # fmt: skip
+_OF_OUTPUT: Final = Form(
+    rf"\b(?:{_OUTPUTS}|out)\b(?: (?:of|is|are|at|to|about|some|around|roughly|up|=|:))*\W{{0,3}}$",
+)
+_INTO_OUTPUT: Final = Form(
+    rf"\W*(?:(?:of|for|in|per|as|each) )?(?:the |an? )?(?:\w+ )?(?:{_OUTPUTS}|out)\b"
+)
+_FEWEST: Final = 16
+"""Fewer tokens are no context."""
+_TELLING: Final = re.compile(
+    r"[tT]oken|\bin\b|ISL|ctx|position|ontext|rompt|istor|hat|indow|nput|essage|urn|xchange"
+    r"|uer[yi]|onversation|ession|equence|ialog|uestion|length|depth|ache|keys"
+)
+
+
+@lru_cache(maxsize=2048)
+def inputs_in(text: str) -> tuple[int, ...]:
+    """Lengths of prompts and contexts that a text names."""
+    if _TELLING.search(text) is None:
+        return ()
+    return tuple(length for length in _lengths(text) if length >= _FEWEST)
+
+
+def _lengths(text: str) -> Iterator[int]:
+    for match in _WITH_UNIT.finditer(text):
+        before = text[max(0, match.start() - 40) : match.start()]
+        of_output = _OF_OUTPUT.search(before) or _INTO_OUTPUT.match(text, match.start("after"))
+        if of_output is None:
+            yield _length(match)
+    for match in _LABELLED.finditer(text):
+        if not match["label"].lower().startswith(("osl", "output", "reply", "answer")):
+            yield _length(match)
+    for form in (_IN_OUT, _OF_INPUTS):
+        yield from (_length(match) for match in form.finditer(text))
+    for match in _IN_WORDS.finditer(text):
+        yield _in_words(match)
+
+
+def _length(match: re.Match[str]) -> int:
+    scale = {"k": 1024, "m": 1024 * 1024}.get((match["kilo"] or "").lower(), 1)
+    return round(float(match["number"].replace(",", "")) * scale)
+
+
+def _in_words(match: re.Match[str]) -> int:
+    """Of "two or three hundred" the larger."""
+    told = [
+        match["count"].lower(),
+        *(one.lower() for one in (match["other"], match["upto"]) if one),
+    ]
+    counts = [_VAGUE.get(word) or _counted(word) for word in told]
+    return round(max(counts) * _SCALES[match["scale"].lower()])
+
+
+def _counted(word: str) -> float:
+    try:
+        return float(count_of(word))
+    except ValueError:
+        return 1.0
