@@ -33,7 +33,8 @@ from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.quantity.numerals import SEVERAL, count_of
+from advisor.prose.users import COUNTED, HOW_MANY, MANY, OF_ONE
+from advisor.quantity.numerals import count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import factor, milliseconds
@@ -155,12 +156,6 @@ _ALL_RATE = Form(
 _ONE_STREAM = Form(r"\b(?:single|one|lone) (?:stream|user|sequence|request)|\bbatch (?:size )?1\b")
 _STEP = Form(r"\b(?:step|pass|iteration)\b[^.;:]{0,40}?(\d+(?:\.\d+)?) ?ms\b")
 """A step's time, which is each user's time per token."""
-_MANY = (
-    r"(?:users|streams|sessions|requests|clients|sequences|chats|conversations|people|persons"
-    r"|customers|callers|readers|replies|prompts|tenants|seqs|of them)"
-)
-_HOW_MANY = rf"(?:\d{{1,4}}|{SEVERAL})"
-_COUNT = Form(rf"\b({_HOW_MANY}) (?:[\w-]+ )?{_MANY}\b|batch (?:size )?(?:of )?(\d{{1,4}})")
 _FEWER = (
     r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small|halv|cut|drop)\w*(?: the| a|"
     r" our)?"
@@ -183,18 +178,18 @@ _RAISED = Form(
     r"|(?:batch(?: size)?|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|batch"
     r" sizes?)\W{0,3}(?:of |to "
     r"|from 1 to |is |at )?(?:[2-9]\b|\d\d)"
-    rf"|{_HOW_MANY} (?:\w+ )?(?:times|{_MANY}) (?:\w+ )?(?:in(?:to)?|per|an?|share|sharing|together"
+    rf"|{HOW_MANY} (?:\w+ )?(?:times|{MANY}) (?:\w+ )?(?:in(?:to)?|per|an?|share|sharing|together"
     rf"|at"
     r" once|in parallel|ride|to)\b"
     rf"|(?:packs?|groups?|bundles?|merges?|fuses?|combin\w+|batch(?:es|ed)?|serv\w+) (?:up to )?"
-    rf"(?:{_HOW_MANY}|many|several) (?:\w+ )?{_MANY}"
-    rf"|(?:read|loaded|streamed|fetched)(?: only)? once for (?:all|every|the|{_HOW_MANY}|many)"
+    rf"(?:{HOW_MANY}|many|several) (?:\w+ )?{MANY}"
+    rf"|(?:read|loaded|streamed|fetched)(?: only)? once for (?:all|every|the|{HOW_MANY}|many)"
     r"|spread\w* (?:every|each|the|one|a) (?:\w+ )?reads?|amorti[sz]\w+"
     r"|shar(?:e|es|ed|ing) (?:the |one |a |each |every )?(?:\w+ )?(?:weights?|pass|reads?|step"
     r"|forward)"
-    rf"|(?:pass|step|read|weights) (?:is|are) shared|more {_MANY}"
+    rf"|(?:pass|step|read|weights) (?:is|are) shared|more {MANY}"
     r"|(?:each|every) (?:added|additional|extra|further|new) (?:user|request|stream|session|client)"
-    rf"|(?:{_HOW_MANY}|many) {_MANY} (?:at a time|at once|together|in one))"
+    rf"|(?:{HOW_MANY}|many) {MANY} (?:at a time|at once|together|in one))"
 )
 """How more sequences come into a step."""
 _QUEUE = (
@@ -202,22 +197,6 @@ _QUEUE = (
     r"|longer|for (?:a|the|its|their|his) (?:slot|turn|start))|backlog|burst|\brush\b|p9\d"
     r"|\btails?\b"
     r"|admission|ttft|first token|nightly|whole set|makespan|jobs?\b"
-)
-_ONE = Form(
-    r"\b(?:each(?: one)?(?: of (?:them|the|these|us|our))?|every ?one(?: of (?:them|the|us))?"
-    r"|every(?:body| single| individual)?|every (?:\w+ )?(?:user|person|client|customer|reader|chat"
-    r"|stream|session|caller|tenant|screen|conversation)|anyone|anybody|somebody|someone|alone"
-    r"|apiece|individual(?:ly)?|lone|solitary|single|any (?:one|single|given|individual) \w+"
-    r"|(?:my|your|his|her|their) (?:own )?(?:answers?|repl(?:y|ies)|tokens?|text|chats?|responses?"
-    r"|completion|stream|output)|per (?:user|head|stream|session|client|person|seat)|one (?:user"
-    r"|person|reader|customer|client|chat|stream|conversation|caller)|you(?: alone)? (?:get|see"
-    r"|wait)"
-    r"|an? (?:lone |single |individual )?(?:user|reader|customer|client|person|caller|listener"
-    r"|typist)"
-    r"|whoever|(?:private|personal|own) (?:assistant|chat|bot|session|copilot)"
-    r"|(?:his|her|their|the (?:user|reader|customer|client|person|caller)['’]s) (?:side|point of"
-    r" view|perspective"
-    r"|screen|desk|end|eyes))\b"
 )
 _OTHERS = frozenset(
     {"GRAPHS", "QUANT", "SPEC", "TP", "KVQ", "DISTILL", "LAYERS", "S24", "PREFIX", "OFFLOAD", "GQA",
@@ -277,14 +256,14 @@ def _judge(said: Said) -> Wrong | None:
 
 def _is_of_one(statement: Statement) -> bool:
     """Whether the clause is about the tokens of one user."""
-    if "SINGLE" in statement.clause or _ONE.search(statement.text) is not None:
+    if "SINGLE" in statement.clause or OF_ONE.search(statement.text) is not None:
         return True
     return "SINGLE" in statement.sentence and not statement.clause.isdisjoint({"DECODE", "TIME"})
 
 
 def _users(said: Said) -> float | None:
     """How many share a step, where the text tells it."""
-    match = _COUNT.search(said.statement.context_text)
+    match = COUNTED.search(said.statement.context_text)
     if match is not None:
         word = (match[1] or match[2]).lower()
         return float(count_of(word))
@@ -320,7 +299,7 @@ def _is_shared_rate(said: Said) -> bool:
         return False
     if not many or not _is_of_one(statement) or _ALL_RATE.search(statement.text):
         return False
-    if statement.is_aggregate and _ONE.search(statement.text) is None:
+    if statement.is_aggregate and OF_ONE.search(statement.text) is None:
         return False
     before = [tpot for _, _, tpot in statement.earlier if tpot]
     step = _STEP.search(statement.context_text)

@@ -275,7 +275,9 @@ def _of_shared_layers(said: Said) -> bool:
         return False
     if said.has(r"\bkv\b|\bk/v\b|\bcache|\bkeys\b|\bl2\b|\bsram\b|on-?chip|embedding|scratchpad"):
         return False
-    return SHARED_LAYERS.search(statement.context_text) is not None
+    return (
+        "TP" not in statement.sentence and SHARED_LAYERS.search(statement.context_text) is not None
+    )
 
 
 _OF_SPEED = frozenset({"FASTER", "SLOWER", "RATE", "TIME", "DECODE"})

@@ -23,16 +23,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.prose.cache_patterns import ANY_LENGTH
-from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.patterns import PARTS
-from advisor.quantity.numerals import SEVERAL, count_of
+from advisor.prose.model import Kind, Phase
+from advisor.prose.portions import is_of_rest
+from advisor.prose.split import (
+    BY_COUNT,
+    chain_of,
+    has_replicas,
+    is_staged,
+    names_devices,
+    row_of,
+    ways_of,
+)
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidth_of, confidence_of, is_unlinked
 from advisor.wording import factors, milliseconds
@@ -77,30 +84,9 @@ levers:
     ),
 )
 
-_NUMBER = rf"\d{{1,2}}|{SEVERAL}"
-_CARD = (
-    r"(?:gpus?|cards?|accelerators?|devices?|chips?|ranks?|boards?|(?:rtx |nvidia |amd |tesla )?"
-    r"(?:[hablv]\d{2,3}s?|a\d{1,4}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?))"
-)
-_THINGS = _CARD
-_FROM_TO = Form(
-    rf"from (\d+) to (\d+) (?:{_THINGS})\b|(?:{_THINGS}) from (\d+) to (\d+)"
-    r"|\b(?:tp|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?)(?:[ =-]| of )?(\d{1,2}) to (?:tp ?=?)?"
-    r"(\d{1,2})\b"
-)
-_DEVICES = Form(
-    rf"\b({_NUMBER}) (?:more )?(?:\w+ )?(?:{_THINGS})\b|\b({_NUMBER}) of (?:them|these|those)\b"
-    rf"|\b({_NUMBER})[x×] ?(?:{_THINGS})\b"
-)
-_TP = Form(r"\btp ?=? ?(\d+)\b|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?(?: of| ?= ?| |: ?)(\d+)")
-_TP_MS = Form(
-    r"\btp ?=?(\d{1,2})\b[^;.]{0,28}?(?:from \d[\d.]* (?:ms )?to (?:about )?)?"
-    r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?: ?(?:ms|tok\S*"
-    r"|t/s))?(?![\w%])"
-)
-"""A degree and its figure in a chain: "TP4 23.5, TP8 11.75"."""
 _MODEST = (
-    r"bit more than|more than half|over half|short of|almost|\bnearly|close to|up to|at best"
+    r"(?:part|share) of (?:the |each )?(?:step|tpot|itl|time|latency|token)|bit more than|more"
+    r" than half|over half|short of|almost|\bnearly|close to|up to|at best"
     r"|at most|less than|not \d|floor|ideal|theor|bound\b|bytes|\blimit|ceiling"
     r"|\broof|maxim|cannot exceed|no more|ms or (?:more|longer|worse)"
 )
@@ -118,35 +104,22 @@ _EXCHANGE = (
     r"all-?reduces?|allreduces?|collectives?|communication|interconnect|exchanges?"
     r"|synchroni[sz]ation"
     r"|nvlink traffic|inter-?gpu traffic|tp traffic|payloads?|link traffic|hand-?offs?|messages?"
+    r"|\blinks?\b"
+    r"|fabric|cables?\b|what (?:crosses|goes across|travels)|traffic between the|(?:they|cards"
+    r"|gpus)"
+    r" (?:swap|exchange)|\bx[148] slots?"
 )
 _LATENCY = (
     r"\b(?:latency (?:of|floor|per (?:call|hop|layer|all-?reduce))|launch\w*|floor|\d"
     r" ?micro-?seconds?"
-    r"|\d ?[uµ]s\b|per layer|hop|alpha|start-?up|round trips?|synchroni[sz]ation cost)"
+    r"|\d ?[uµ]s\b|hop|alpha|start-?up|round trips?|synchroni[sz]ation cost)"
 )
+_STAGED = (
+    r"\b(?:pipeline|stages?|layer[- ]split|split[- ]mode layer|-sm layer|no tensor|without tensor)"
+)
+"""Layers that are not split: one hidden vector a stage is all that crosses."""
 _SMALL_WORK = r"prefill|prompt|training|large batch|batch (?:of )?(?:6[4-9]|[7-9]\d|\d{3})|gradient"
 _SUM_GRACE = 1.25
-_PART_EACH = re.compile(
-    r"\beach (?:card|gpu|device|accelerator) (?:only |then )?(?:holds?|reads?|has|loads?|keeps?)"
-    r" (?:only |just )?(?:an?|one) (half|third|quarter|sixth|eighth|sixteenth)\b",
-    re.IGNORECASE,
-)
-_RANK_PART = Form(
-    r"\b(?:every|each) (?:rank|shard|gpu|card|device)\b[^.;,]{0,24}? (?:an?|one) (half|third"
-    r"|quarter"
-    r"|sixth|eighth|sixteenth) of (?:the |all )?(?:weights|model|parameters|matrices|layers)"
-)
-_WAYS = Form(rf"\b({_NUMBER})[- ]way\b")
-_BY_COUNT = (
-    r"\b1/n\b|an n-?th of|"
-    r"divid\w+ (?:[\w-]+ ){0,6}?by (?:the number of|n\b|that many|their number)"
-    r"|bandwidths? (?:just |simply )?adds? up|perfect(?:ly)? (?:linear )?scal\w+"
-    r"|(?:each|every) (?:doubling|added (?:gpu|card)|further (?:gpu|card))[^.;]{0,40}? (?:halves"
-    r"|doubles)"
-    r"|halving each time|halves (?:with|at) (?:each|every) doubling|n times (?:as fast|faster)"
-    r"|scales? (?:perfectly|linearly)|linear scaling"
-    r"|(?:in proportion|proportional(?:ly)?) (?:to|with) the number of (?:gpus|cards)"
-)
 _LINEAR = 0.95
 """Of n: from here on nothing is left for fixed time and all-reduces."""
 
@@ -203,25 +176,27 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or is_unlinked(statement):
         return None
-    if not _is_split(said):
+    text = statement.context_text
+    if not _is_split(said) or is_staged(text) or has_replicas(text):
         return None
     metrics = {"RATE", "TIME", "FASTER", "DECODE", "TOKENS", "SINGLE"}
-    bare = statement.table is None and statement.clause.isdisjoint(metrics)
+    worded = _AS_FAST.search(statement.text) is not None or is_of_rest(statement.text)
+    bare = statement.table is None and statement.clause.isdisjoint(metrics) and not worded
     if statement.kind is Kind.GAIN and bare and statement.tpot_ms is None:
         return None
     if said.has(
         r"(?:does|do|did|would)(?: ?n['o’]t| not) fit|spill|system ram|\bddr\d|offload"
-        r"|everything in vram|replica|requests"
+        r"|everything in vram|requests"
     ):
         return None
     if said.says(r"than (?:pcie|infiniband|ethernet|the (?:network|nic))|interconnect bandwidth"):
         return None
     if re.search(_MODEST, statement.text, re.IGNORECASE):
         return None
-    chain = _chain(said)
+    chain = chain_of(statement, _LINEAR)
     if chain is not None:
         return _too_much(*chain, sure)
-    if said.says(_BY_COUNT) and "TP" in statement.nearby:
+    if BY_COUNT.search(statement.sentence_text) and "TP" in statement.nearby:
         return Wrong(
             "t = a + b/n: only the part that is read and computed divides by n; a 7B came to "
             "3.1x on"
@@ -236,7 +211,7 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"floor_ms": whole},
         )
-    ways, factor = _row(statement) or (_devices(said), _factor(said))
+    ways, factor = row_of(statement) or (ways_of(statement), _factor(said))
     if ways is None or factor is None or ways <= 1:
         return None
     if not _LINEAR * ways <= factor <= _BEYOND_ANY * ways:
@@ -244,6 +219,7 @@ def _judge(said: Said) -> Wrong | None:
     return _too_much(ways, factor, sure)
 
 
+_AS_FAST = Form(r"\bas (?:fast|quick(?:ly)?)\b")
 _BEYOND_ANY = 4.0
 """A factor beyond it is no claim of these devices: the figures are of something else."""
 
@@ -253,9 +229,8 @@ def _is_split(said: Said) -> bool:
     statement = said.statement
     return (
         "TP" in statement.nearby
-        or _row(statement) is not None
-        or said.has(_PART_EACH.pattern)
-        or said.has(rf"\b(?:{_NUMBER}|(?:a|the) second|another) (?:\w+ )?(?:{_THINGS}|of them)\b")
+        or row_of(statement) is not None
+        or names_devices(statement.context_text)
     )
 
 
@@ -286,13 +261,18 @@ _BESIDE = Form(
 _NANOSECONDS = Form(r"\b\d[\d.,]* ?(?:ns|nanoseconds?)\b")
 
 
+_SPLIT_COSTS = Form(
+    r"\b(?:tensor[- ]parallel\w*|tp(?:[ =]?\d)?) (?:\w+ ){0,3}?(?:comes?|costs?|is|loses?|takes?)\b"
+)
+
+
 def _leaves_out_exchange(said: Said) -> bool:
     """Whether the exchange between devices in decode is said to cost nothing, for its few bytes."""
     statement = said.statement
     if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_SMALL_WORK):
         return False
     split = "TP" in statement.nearby or said.has(r"\binter-?gpu\b")
-    if not said.has(_EXCHANGE) or not split or said.has(_LATENCY):
+    if not said.has(_EXCHANGE) or not split or said.has(_LATENCY) or said.has(_STAGED):
         return False
     named = re.search(_EXCHANGE, statement.text, re.IGNORECASE)
     if re.search(
@@ -306,7 +286,8 @@ def _leaves_out_exchange(said: Said) -> bool:
     if ANY_LENGTH.search(statement.text) is not None:
         return False  # said of the context, which the exchange does not depend on
     if statement.kind in {Kind.FREE, Kind.KV_IGNORED}:
-        return told or (pointing and statement.is_linked)
+        named_split = _SPLIT_COSTS.search(statement.text)
+        return told or named_split is not None or (pointing and statement.is_linked)
     short = _NANOSECONDS.search(statement.text) is not None
     return (
         statement.kind in {Kind.AMOUNT, Kind.FIGURE} and short and statement.phase is Phase.DECODE
@@ -318,7 +299,7 @@ def _whole_bandwidth(said: Said) -> float | None:
     statement, frame = said.statement, said.statement.frame
     if statement.tpot_ms is None:
         return None
-    ways = frame.devices or _devices(said) or 1
+    ways = frame.devices or ways_of(statement) or 1
     summed = _SUMMED.search(statement.context_text) is not None
     if ways <= 1 and not summed:
         return None
@@ -337,29 +318,6 @@ _SUMMED = re.compile(
     re.IGNORECASE,
 )
 _EXACT = 0.03
-
-
-def _chain(said: Said) -> tuple[float, float] | None:
-    """Devices and speed of the last of several degrees over the one before, where all are"
-    " linear.
-    """
-    statement = said.statement
-    pairs = [
-        (int(match[1]), float(match[2].replace(",", "")))
-        for match in _TP_MS.finditer(statement.context_text)
-    ]
-    if len(pairs) < 2 or _TP_MS.search(statement.sentence_text) is None:
-        return None
-    times = re.search(r"\bms\b|latency|tpot|itl", statement.context_text, re.IGNORECASE) is not None
-    steps = []
-    for (few, first), (many, second) in pairwise(pairs):
-        if many <= few or min(first, second) <= 0:
-            return None
-        factor = first / second if times else second / first
-        if factor < _LINEAR * many / few:
-            return None
-        steps.append((many / few, factor))
-    return steps[-1] if steps else None
 
 
 def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
@@ -382,41 +340,6 @@ def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
     )
 
 
-def _row(statement: Statement) -> tuple[float, float] | None:
-    """Devices and speed of a row over those of the first row."""
-    if statement.table is None or not statement.above or statement.tpot_ms is None:
-        return None
-    columns, cells, own = statement.table
-    at = next(
-        (
-            i for i, name in enumerate(columns)
-            if re.search(rf"\b(?:{_THINGS}|tp|tensor parallel\w*)\b", name, re.IGNORECASE)
-        ),
-        None,
-    )  # fmt: skip
-    if at is None or at == own or max(at, own) >= min(len(cells), len(statement.above)):
-        return None
-    before, after = (_count(row[at]) for row in (statement.above, cells))
-    first = re.match(r"\s*(\d[\d,]*(?:\.\d+)?)", statement.above[own])
-    if not before or not after or after <= before or first is None:
-        return None
-    value = float(first[1].replace(",", ""))
-    if value <= 0:
-        return None
-    is_time = re.search(r"\bms\b|latency|tpot|itl", columns[own], re.IGNORECASE) is not None
-    base = value if is_time else 1e3 / value
-    return after / before, base / statement.tpot_ms
-
-
-def _count(cell: str) -> int | None:
-    """The devices of a cell: "4", "four", "4x", "TP4", "2 GPUs"."""
-    match = re.match(rf"\s*(?:tp ?=? ?)?({_NUMBER}|one|single)\b|\s*(\d+)[x×]", cell, re.IGNORECASE)
-    if match is None:
-        return None
-    word = (match[1] or match[2]).lower()
-    return 1 if word == "single" else count_of(word)
-
-
 def _factor(said: Said) -> float | None:
     statement = said.statement
     if statement.speedup is not None:
@@ -425,35 +348,3 @@ def _factor(said: Said) -> float | None:
     if statement.tpot_ms is None or not before:
         return None
     return before[-1] / statement.tpot_ms
-
-
-_TIMES_THE = Form(rf"\b({_NUMBER}) times (?:the|as many) (?:number of )?(?:{_THINGS})")
-
-
-def _devices(said: Said) -> float | None:
-    """How many times the devices: "from 2 to 4 GPUs", "eight GPUs", "TP=4"."""
-    text = said.statement.context_text
-    if times := _TIMES_THE.search(said.statement.sentence_text):
-        return float(count_of(times[1]))
-    if change := _FROM_TO.search(text):
-        before, after = [group for group in change.groups() if group][:2]
-        return int(after) / max(int(before), 1)
-    if said.has(rf"\b(?:second|another|one more|additional|twin) (?:\w+ )?{_CARD}\b"):
-        return 2.0
-    if part := _PART_EACH.search(text):
-        return PARTS[part[1].lower()]
-    if way := _WAYS.search(text):
-        return float(count_of(way[1]))
-    if said.has(rf"doubl\w+ the (?:number of )?(?:{_THINGS})|twice as many (?:{_THINGS})"):
-        return 2.0
-    if fraction := _RANK_PART.search(text):
-        return PARTS[fraction[1].lower()]
-    for match in _DEVICES.finditer(text):
-        word = next(group for group in match.groups() if group).lower()
-        count = count_of(word)
-        if count > 1:
-            return float(count)
-    if parallel := _TP.search(text):
-        return float(parallel[1] or parallel[2])
-    devices = said.statement.frame.devices
-    return float(devices) if devices is not None and devices > 1 else None

@@ -19,11 +19,11 @@ from advisor.prose.cache_patterns import (
     LENGTHS,
     spans_lengths,
 )
+from advisor.prose.cells import bare_cell
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     Effect,
     arrowed,
-    bare_cell,
     part_of_time,
     saving,
     signed,
@@ -66,6 +66,7 @@ from advisor.prose.patterns import (
     UTILISATION,
     ZEROS_SKIPPED,
 )
+from advisor.prose.portions import portion
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.serving import divided, serving_effects
 from advisor.prose.tier_effects import tier_effects
@@ -246,6 +247,8 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
                 best = Effect(Kind.GAIN, start, end, None, tpot, aggregate, single, prefill)
             else:
                 yield Effect(Kind.FIGURE, start, end, None, tpot, aggregate, single, prefill)
+    halved = portion(clause, text) if best is None or best.kind is Kind.LOSS else None
+    best = halved or best
     if best is not None:
         yield best
         return

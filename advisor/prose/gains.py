@@ -26,11 +26,9 @@ from advisor.prose.patterns import (
     LESS_OF,
     LIKE_SMALLER,
     NOT_ALL,
-    NUMBER_ALONE,
     NUMBER_WORDS,
     OF_A_FIGURE,
     OF_PARTS,
-    OF_REGIMES,
     OF_SOMETHING,
     OF_THE_RATE,
     OF_THE_TIME,
@@ -38,10 +36,8 @@ from advisor.prose.patterns import (
     ONE_ROW,
     ORIGIN,
     PARTS,
-    PER_TOKEN_COLUMN,
     PERCENT_OF_TIME,
     PRODUCT,
-    RATE_COLUMN,
     SAME_BYTES,
     SAVES,
     SIGNED_PERCENT,
@@ -52,7 +48,6 @@ from advisor.prose.patterns import (
     TO_A_PART,
     VERBS,
 )
-from advisor.prose.rows import base_row
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Tag
 
@@ -81,61 +76,6 @@ class Effect:
     """Where the metric stands, if it stands before the change."""
 
 
-def bare_cell(block: Block, clause: Clause) -> Effect | None:
-    """A number in a column of rates or times, against the first row where that is a baseline."""
-    if block.kind is not BlockKind.CELL or not block.row or block.text[: clause.start].strip():
-        return None
-    match = NUMBER_ALONE.fullmatch(block.text)
-    if match is None:
-        return None
-    column = block.column.lower()
-    value = float(match[1].replace(",", ""))
-    relative = _relative(block, clause, column, value)
-    if relative is not None:
-        return relative
-    is_rate = RATE_COLUMN.search(column) is not None
-    is_time = (
-        re.search(r"\bms\b", column) is not None and PER_TOKEN_COLUMN.search(column) is not None
-    )
-    if value <= 0 or not (is_rate or is_time):
-        return None
-    tpot = 1e3 / value if is_rate else value
-    index = block.columns.index(block.column) if block.column in block.columns else 0
-    base_cells = base_row(block.cells[0], block.rows) or ()
-    first = NUMBER_ALONE.fullmatch(base_cells[index]) if index < len(base_cells) else None
-    speedup = None
-    of_regimes = block.columns and OF_REGIMES.search(block.columns[0]) is not None
-    if first is not None and not of_regimes:
-        base = float(first[1].replace(",", ""))
-        if base > 0:
-            speedup = value / base if is_rate else base / value
-    kind = Kind.GAIN if speedup is not None and speedup > 1.02 else Kind.FIGURE
-    aggregate = re.search(r"aggregate|total|overall|throughput|all ", column) is not None
-    return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
-
-
-_RELATIVE: Final = re.compile(
-    r"= ?1(?:\.0+)?\b|\brelative\b|\bvs\.? |\bversus\b|normali[sz]ed|\bof (?:the )?baseline"
-    r"|speed-?up|(?:compared|relative) to"
-)
-
-
-def _relative(block: Block, clause: Clause, column: str, value: float) -> Effect | None:
-    """A number whose column tells times or rates in parts of a baseline: "TPOT, BF16 = 1"."""
-    if _RELATIVE.search(column) is None or not 0.02 < value < 50.0 or abs(value - 1.0) <= _SAME:
-        return None
-    label = f"{block.row} {column}"
-    is_time = _LABEL_TIME.search(label) is not None or re.search(r"\b(?:latency|time)\b", column)
-    is_rate = _LABEL_RATE.search(label) is not None or re.search(
-        r"\b(?:speed|speed-?up|rate)\b", column
-    )
-    if bool(is_time) == bool(is_rate):
-        return None
-    factor = 1.0 / value if is_time else value
-    kind = Kind.GAIN if factor > 1.0 else Kind.LOSS
-    return Effect(kind, clause.start, clause.end, factor)
-
-
 def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     """Two numbers whose metric stands in a label before them: "ms/token, bs 1: 10.4 -> 5.9"."""
     match = _ARROW.search(block.text, clause.start, clause.end)
@@ -145,8 +85,8 @@ def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     if block.kind is BlockKind.CELL:
         label = f"{block.row} {block.column} {label}"
     before, after = float(match[1].replace(",", "")), float(match[2].replace(",", ""))
-    is_time = _LABEL_TIME.search(label) is not None
-    is_rate = _LABEL_RATE.search(label) is not None
+    is_time = LABEL_TIME.search(label) is not None
+    is_rate = LABEL_RATE.search(label) is not None
     if is_time == is_rate or min(before, after) <= 0:
         return None
     factor = before / after if is_time else after / before
@@ -162,11 +102,11 @@ _SAME: Final = 0.02
 _ARROW: Final = re.compile(
     r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(?:->|→|=>|⇒|➜|-->) ?~?(\d[\d,]*(?:\.\d+)?)(?![\w%.]*[x×%\d])"
 )
-_LABEL_TIME: Final = Form(
+LABEL_TIME: Final = Form(
     r"\bms ?(?:/|per|a) ?tok|\b(?:tpot|itl|tbt)\b|time per (?:output )?token"
     r"|(?:inter-?token|token|decode) latency|ms per (?:step|decode)",
 )
-_LABEL_RATE: Final = Form(
+LABEL_RATE: Final = Form(
     r"\btok(?:en)?s?(?:/| per | a )s|\bt/s\b|\btps\b|decode (?:speed|rate)",
 )
 
@@ -347,7 +287,7 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     slower = next((tag for tag in tags if tag.name == "SLOWER"), None)
     faster = next((tag for tag in tags if tag.name == "FASTER" and not _spent(text, tag)), None)
     if faster is not None:
-        return Effect(Kind.GAIN, faster.start, faster.end)
+        return Effect(Kind.GAIN, faster.start, faster.end, _told_factor(text, faster))
     if slower is not None:
         return Effect(Kind.LOSS, slower.start, slower.end)
     pair = (
@@ -369,6 +309,19 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     if pair is not None:
         return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
     return None
+
+
+_TOLD: Final = Form(
+    r"(?P<two>at double|double|twice|half)|(?P<three>triple|three times|third)"
+    r"|(?P<four>four times|quarter)|(?P<ten>order of magnitude)"
+)
+_TOLD_FACTORS: Final = MappingProxyType({"two": 2.0, "three": 3.0, "four": 4.0, "ten": 10.0})
+
+
+def _told_factor(text: str, faster: Tag) -> float | None:
+    """The factor in a term for speed: "double the rate", "half the latency"."""
+    match = _TOLD.search(text, faster.start, faster.end)
+    return _TOLD_FACTORS[match.lastgroup] if match is not None and match.lastgroup else None
 
 
 def _spent(text: str, tag: Tag) -> bool:

@@ -16,6 +16,7 @@ from advisor.prose.gains import LARGEST_FACTOR, Effect
 from advisor.prose.model import Kind
 from advisor.prose.patterns import PARTS
 from advisor.prose.sentences import Clause
+from advisor.prose.split import BY_COUNT
 from advisor.quantity.numerals import count_of
 
 TOPICS: Final = frozenset(
@@ -59,6 +60,9 @@ _COSTLESS: Final = Form(
     r"|\b(?:can|may|might|could) (?:safely |simply |well )?(?:be )?(?:ignored?|neglect(?:ed)?|left"
     r" out"
     r"|disregard(?:ed)?|forg(?:et|otten)|dropped|leave out|skip(?:ped)?)\b"
+    r"|\b(?:does|do|will|would)(?: not|n['’]t) (?:add|cost|take|eat) (?:any(?:thing)?|a (?:micro"
+    r"|milli)"
+    r"second|much as a)\b"
     r"|\bneglecting\b|\b(?:plays?|has|have) no (?:role|part|influence|effect|bearing)\b"
     r"|\b(?:does|do)(?: not|n['’]t) (?:matter|count|enter|show|cost)\b"
     r"|\bneed(?: not|n['’]t) (?:worry|bother|concern|be (?:considered|modelled|counted))\b"
@@ -121,7 +125,8 @@ _DIVIDED: Final = Form(
 _ELLIPTIC: Final = Form(
     r"(?:\b(?:to|at|is|be|gives?|gets?|reach(?:es)?|makes?|becomes?|do|does|yields?|delivers?"
     r"|brings?"
-    r"|lands?|hits?|sees?|has|have|follows?|expects?)\b(?: about| around| roughly| some| only| just"
+    r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?)\b(?: about| around| roughly| some|"
+    r" only| just"
     r"| up to| out at| at)?|\btp ?=?\d+|[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
@@ -199,6 +204,10 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     costless = _COSTLESS.search(text)
     if costless is not None and "FREE" not in names:
         yield _effect(Kind.FREE, clause, costless)
+    if "TP" in names and of_tokens | (names & {"SINGLE"}):
+        by_count = BY_COUNT.search(text)
+        if by_count is not None:
+            yield _effect(Kind.GAIN, clause, by_count)
     nothing = _NOTHING.search(text)
     if nothing is not None:
         yield _effect(Kind.NO_GAIN, clause, nothing)
@@ -272,9 +281,11 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
 
 _PARTS_OF: Final = {**PARTS, "fourth": 4.0}
 _MULTIPLIES: Final = Form(
-    r"\b(?P<verb>doubl|tripl|quadrupl)(?:es?|ing) (?:the |a |an |our |each |every |any )?(?:(?:one"
+    r"\b(?P<verb>doubl|tripl|quadrupl)(?:es?|ing) (?:what (?:(?:the|our|my) )?)?"
+    r"(?:the |a |an |our |each |every |any )?(?:(?:one"
     r"|single"
-    r"|lone|solo|individual)[- ](?:user|stream|client|session|request|sequence|customer)|batch[- ]"
+    r"|lone|solo|individual)[- ](?:user|stream|client|session|request|sequence|customer|chat|caller"
+    r"|reader|conversation|person)|batch[- ]"
     r"(?:1|one)|bs ?=? ?1)(?:['’]s)?(?:[- ](?:chats?|stream|session|rate|speed|decode|decoding"
     r"|generation|tok\S*|experience|case|path))?(?=\s|[.,;]|$)",
 )

@@ -1,0 +1,54 @@
+"""Gains told as portions: a step that is halved, half of what is left, 1/8 of the time."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from advisor.forms import Form
+from advisor.prose.gains import Effect
+from advisor.prose.model import Kind
+from advisor.prose.sentences import Clause
+
+_STEP: Final = r"(?:\w+[- ]){0,2}?(?:step|pass)"
+_HALVED: Final = Form(
+    rf"\bhalv(?:e|es|ed|ing) (?:the|each|every|a|our|its) {_STEP}\b(?! (?:size|count|number|in))"
+    rf"|\b(?:the|each|every|a) {_STEP} (?:is |gets |will be )?(?:halved|halves|cut in (?:half|two))"
+    rf"|\bcut(?:s|ting)? (?:the|each|every|a|our) {_STEP} in (?:half|two)\b"
+)
+"""A step of which half is left."""
+_WHAT_IS_LEFT: Final = (
+    r"(?:what(?:ever)?|all that|that which) (?:\w+ )?(?:remains?|is left|is still left)"
+)
+_REST: Final = Form(
+    rf"\bhalf (?:of |off )?(?:{_WHAT_IS_LEFT}|the (?:rest|remainder)|(?:of )?that again)\b"
+    rf"|\bhalv(?:e|es|ing) (?:{_WHAT_IS_LEFT}|the (?:rest|remainder))\b"
+    rf"|\bcut(?:s|ting)? (?:{_WHAT_IS_LEFT}|the (?:rest|remainder)) in (?:half|two)\b"
+)
+"""Half of a time that earlier points left; of bytes or memory it is said in other words."""
+_OF_BYTES: Final = Form(r"\b(?:memory|vram|bytes|gb|weights|cache|traffic|capacity|cost|price)\b")
+_ONE_NTH: Final = Form(
+    r"(?<![\w./])1/(?P<n>\d{1,2}) (?:of )?(?:the|its|that) (?:\w+ )?(?:time|latency|wait)\b"
+)
+
+
+def portion(clause: Clause, text: str) -> Effect | None:
+    """A gain of a portion of a step or of a time."""
+    match = _HALVED.search(text)
+    if match is None:
+        match = _REST.search(text)
+        if match is not None and _OF_BYTES.search(text) is not None:
+            return None
+    if match is not None:
+        return _gain(clause, match, 2.0)
+    nth = _ONE_NTH.search(text)
+    return _gain(clause, nth, float(nth["n"])) if nth is not None and nth["n"] != "1" else None
+
+
+def is_of_rest(text: str) -> bool:
+    """Whether a gain is one of a time that was told before: "half of what remains"."""
+    return _REST.search(text) is not None
+
+
+def _gain(clause: Clause, match: re.Match[str], factor: float) -> Effect:
+    return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
