@@ -38,6 +38,7 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.prose.zeros import of_inputs, reads_all
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, bytes_fall, decode_gain
 
@@ -192,7 +193,8 @@ def _judge(said: Said) -> Wrong | None:
         and (said.has(_CUT) or said.has(_CHEAPER))
         and not said.has(_BOTH)
     )
-    if not (skipped or rebuilt or cut):
+    dynamic = of_inputs(statement.context_text) and reads_all(statement.context_text)
+    if not (skipped or rebuilt or cut or dynamic):
         return None
     return Wrong(
         "at batch 1 a step does 1 FLOP per byte of 16-bit weights (2 in 8 bits, 4 in 4) against a"

@@ -38,7 +38,8 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
-from advisor.prose.model import Kind, Phase
+from advisor.prose.model import Kind, Phase, Statement
+from advisor.prose.zeros import by_dense_reader, names_zeros, of_inputs
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
 from advisor.wording import percent, size
@@ -171,21 +172,41 @@ def _still_read(lever: LeverAudit) -> str:
 _OTHER_PRUNING = (
     r"\b(?:visual|vision|image|video|audio|input|prompt) tokens?\b|\btoken (?:prun|merg|drop)\w*"
     r"|\b(?:lora|adapters?|task vectors?|delta weights)\b"
+    r"|\b(?:prun|trim)\w+ (?:of )?(?:the |our |its )?(?:\w+ )?vocabular\w+"
 )
-"""Pruning of tokens, or of weights before they are merged."""
+"""Pruning of tokens, of a vocabulary, or of weights before they are merged."""
+
+
+_JUDGED = frozenset({Kind.GAIN, Kind.SAVING, Kind.SKIPPED})
+
+
+def _of_zeros(statement: Statement) -> bool:
+    """Whether zeros are said to be left unread, whatever else is named as a lever."""
+    other = statement.cause in {"S24", "MASKED_HEADS"}
+    return statement.kind is Kind.SKIPPED and not other and names_zeros(statement.text)
+
+
+def _skipped(said: Said, sure: Confidence) -> Confidence:
+    """How sure it is that zeros are no more skipped than that; a kernel of one's own may do it."""
+    statement = said.statement
+    dense = "DENSE" in statement.nearby or by_dense_reader(statement.text)
+    return sure if dense or statement.phase is Phase.DECODE else Confidence.MEDIUM
 
 
 def _judge(said: Said) -> Wrong | None:
     """Zeros that stay in their tensors, and fewer bytes or less time claimed for them."""
     statement = said.statement
     sure = confidence_of(statement)
-    if sure is None or statement.cause != "PRUNE" or statement.phase in NO_DECODE:
+    about = statement.cause == "PRUNE" or _of_zeros(statement)
+    if sure is None or not about or statement.phase in NO_DECODE:
         return None
-    if statement.kind not in {Kind.GAIN, Kind.SAVING} or is_unlinked(statement):
+    if statement.kind not in _JUDGED or is_unlinked(statement):
         return None
     if not statement.nearby.isdisjoint({"REMOVED", "PACKED"}):
         return None
-    if said.has(_OTHER_PRUNING):
+    if said.has(_OTHER_PRUNING) or (
+        of_inputs(statement.context_text) and "DENSE" not in statement.nearby
+    ):
         return None
     if said.says(r"\bby what is no(?:t| longer) (?:read|stored|there)"):
         return None
@@ -199,7 +220,9 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if "QUANT" in statement.clause and "PRUNE" not in statement.clause and statement.reach >= 3:
         return None
-    if statement.phase is Phase.UNKNOWN and statement.reach > 1:
+    if statement.kind is Kind.SKIPPED:
+        sure = _skipped(said, sure)
+    elif statement.phase is Phase.UNKNOWN and statement.reach > 1:
         dense = "DENSE" in statement.nearby
         if statement.reach > 2 or not (dense or statement.is_linked):
             return None

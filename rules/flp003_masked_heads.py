@@ -229,7 +229,7 @@ def _judge(said: Said) -> Wrong | None:
     if sure is None or statement.cause != "MASKED_HEADS" or statement.phase in NO_DECODE:
         return None
     if (
-        statement.kind not in {Kind.GAIN, Kind.SAVING}
+        statement.kind not in {Kind.GAIN, Kind.SAVING, Kind.SKIPPED}
         or is_unlinked(statement)
         or ("REMOVED" in statement.nearby and said.has(_GONE))
     ):

@@ -20,6 +20,7 @@ model's time moves. Where the weights get narrower in the same entry, they are t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.alternatives import advice
@@ -33,9 +34,9 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.prose.model import Kind, Phase
+from advisor.prose.model import Kind, Phase, Statement
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, confidence_of, gain
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, gain
 from advisor.wording import size
 
 RULE = Rule(
@@ -117,38 +118,133 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
-def _decides(said: Said) -> Confidence | None:
-    """How sure it is that the width of activations is said to decide the speed of one stream."""
-    statement = said.statement
-    about = statement.kind is Kind.DRIVER and "ACTQ" in statement.clause
-    if not about or statement.phase is not Phase.DECODE or not statement.is_single:
-        return None
-    return confidence_of(statement)
-
-
 _INPUTS = (
     r"activations?|hidden (?:states?|vectors?)|\binputs?\b|residual stream|feature maps"
     r"|intermediate tensors"
     r"|(?:norm|gelu|silu|mlp) outputs"
 )
+_NARROW = r"(?:u?int[48]|fp[48]|mxfp[48]|nvfp4|[48][- ]?bits?)"
+_WEIGHTS_TOO = (
+    r"\bweights?(?: and|,| &| plus| as well as|/|\+) ?(?:the )?(?:\w+ )?activations?"
+    r"|\bactivations?(?: and|,| &| plus| as well as|/|\+) ?(?:the )?(?:\w+ )?weights?"
+    rf"|\b{_NARROW} weights?\b|\bweights?\b[^.;]{{0,24}}? (?:to|in|at|as|into) {_NARROW}\b"
+)
+"""Weights in fewer bits as well."""
+_KEPT = (
+    r"weights? (?:\w+ ){0,3}(?:already|kept|remain|unchanged|stay|same|as before"
+    r"|throughout|fixed|identical)"
+    r"|keep(?:s|ing)? (?:the |our |its |my )?(?:[\w-]+ ){0,2}weights"
+    r"|\ba16\b[^.;]{0,24}\ba[48]\b|(?:same|keeps? its|existing|unchanged"
+    r"|identical) (?:[\w-]+ ){0,2}weights?|weight[- ]only"
+    r"|already (?:int|fp|4|8|run)|on top of|everything else (?:as|equal|unchanged)"
+    r"|(?:next|after|beyond|besides) (?:\w+ ){0,2}weights|(?:left|remaining|remains) after"
+    r"|stop at the weights|weights are (?:at|in)|\b(?:additionally|in addition|further|another"
+    r"|again|besides)\b|weights? (?:with|but|and) (?:16-bit|bf16|fp16|wide) activations"
+)
+"""Weights as they were."""
+
+
+def _rows(statement: Statement) -> str:
+    """The labels of the rows above a cell: what its figures are held against."""
+    return " ".join(row[0] for row in statement.rows if row)
+
+
+def _is_kept(said: Said) -> bool:
+    """Whether the text says that the weights stay as they are, or names them alike."""
+    text = f"{_rows(said.statement)} {said.statement.context_text}"
+    schemes = {scheme.lower() for scheme in _SCHEME.findall(text)}
+    narrowed = {scheme[:2] for scheme in schemes if not scheme.endswith("a16")}
+    return said.has(_KEPT) or any(f"{weights}a16" in schemes for weights in narrowed)
+
+
+_SCHEME = re.compile(r"\bw[34568]a(?:16|[3-8])\b", re.IGNORECASE)
+
+
+def _decides(statement: Statement) -> bool:
+    """Whether activations are said to decide the speed of one stream."""
+    if statement.kind is not Kind.INPUTS_DRIVE or not statement.is_single:
+        return False
+    of_inputs = "ACTQ" in statement.nearby or re.search(
+        _INPUTS, statement.context_text, re.IGNORECASE
+    )
+    return bool(of_inputs) and statement.phase not in NO_DECODE
+
+
+def _saves(statement: Statement) -> bool:
+    """Whether narrower activations are said to save what a token reads."""
+    about = statement.kind is Kind.SAVING and statement.cause == "ACTQ"
+    if _OWN_TRAFFIC.search(statement.text):
+        return False  # their own traffic does halve
+    return about and statement.phase is Phase.DECODE and statement.is_single
+
+
+_OWN_TRAFFIC = re.compile(
+    r"\bactivation(?:s['’])? (?:memory |hbm )?(?:traffic|bytes|reads|bandwidth|memory|data"
+    r"|movement)",
+    re.IGNORECASE,
+)
+
+
+def _is_faster(said: Said) -> bool:
+    """Whether a figure with narrower activations is better than the one before it.
+
+    The scheme before has the same weights: "W4A16: 80 tok/s. W4A4: 150 tok/s."
+    """
+    statement = said.statement
+    about = statement.kind is Kind.FIGURE and statement.cause == "ACTQ" and statement.tpot_ms
+    if not about or statement.phase is not Phase.DECODE or not statement.is_single:
+        return False
+    own = _SCHEME.findall(statement.sentence_text if statement.table is None else _row(statement))
+    if len(own) != 1 or own[0].lower().endswith("a16") or not _is_kept(said):
+        return False
+    before = [tpot for phase, _, tpot in statement.earlier if tpot and phase not in NO_DECODE]
+    base = _above(statement, own[0])
+    if base is None and before and statement.table is None:
+        base = before[-1]
+    return base is not None and base >= _FELT * (statement.tpot_ms or base)
+
+
+_FELT = 1.1
+
+
+def _row(statement: Statement) -> str:
+    return "" if statement.table is None else " ".join(statement.table[1])
+
+
+def _above(statement: Statement, scheme: str) -> float | None:
+    """The figure above a cell, as a time per token, in the row of its weights with wide inputs."""
+    if statement.table is None or statement.tpot_ms is None:
+        return None
+    _, cells, column = statement.table
+    own, wide = _NUMBER.search(cells[column]), f"{scheme[:2]}a16".lower()
+    for row in statement.rows:
+        figure = _NUMBER.search(row[column]) if column < len(row) else None
+        if figure is not None and own is not None and wide in row[0].lower():
+            value, now = (float(one[0].replace(",", "")) for one in (figure, own))
+            is_time = abs(now - statement.tpot_ms) <= _SAME * now
+            return value if is_time else 1e3 / value if value else None
+    return None
+
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_SAME = 0.01
 
 
 def _judge(said: Said) -> Wrong | None:
-    sure = _decides(said) or gain(said, "ACTQ")
-    if sure is None or said.has(r"\bw16a16\b"):
+    statement = said.statement
+    if said.has(r"\bw16a16\b"):
         return None  # where the weights get narrower, too, the bytes fall
-    kept = any(
-        said.has(rf"\bw{bits}a16\b") and said.has(rf"\bw{bits}a[3-8]\b") for bits in "34568"
-    ) or said.has(
-        r"weights? (?:\w+ ){0,3}(?:already|kept|remain|unchanged|stay|same|as before"
-        r"|throughout|fixed)"
-        r"|(?:same|keeps? its|existing|unchanged) (?:\w+ ){0,2}weights|weight[- ]only"
-        r"|already (?:int|fp|4|8|run)|on top of"
-    )
-    alone = said.has(_INPUTS) and not said.has(r"weights and activations")
-    if not kept and not alone and said.statement.kind is Kind.GAIN:
+    decides, faster = _decides(statement), _is_faster(said)
+    sure = gain(said, "ACTQ")
+    if decides or faster or _saves(statement):
+        sure = confidence_of(statement)
+    if sure is None:
         return None
-    if not kept and not said.statement.is_single:
+    kept = _is_kept(said)
+    alone = said.has(_INPUTS) and not said.has(_WEIGHTS_TOO)
+    if not (kept or alone or decides):
+        return None
+    if not kept and not statement.is_single:
         sure = Confidence.MEDIUM
     return Wrong(
         "one token's activations are 8 to 16 KB a layer in 16 bits, beside 100 MB and more of"

@@ -11,6 +11,7 @@ from advisor.claims import Claim, Metric, Stream, parse_claim
 from advisor.claims import Kind as ClaimKind
 from advisor.forms import Form
 from advisor.limits import Limit, limits_in, may_name_a_limit
+from advisor.prose.activations import activations_decide
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_patterns import (
     CACHE_LEVER_DENIED,
@@ -40,7 +41,6 @@ from advisor.prose.patterns import (
     DECIDES,
     FIGURE,
     FITS,
-    HEADS_UNREAD,
     LIKE_DENSE,
     NOT_BEFORE,
     NUMBER_WORDS,
@@ -64,12 +64,12 @@ from advisor.prose.patterns import (
     SOME_PEAK,
     TAKES,
     UTILISATION,
-    ZEROS_SKIPPED,
 )
 from advisor.prose.portions import portion
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.serving import divided, serving_effects
 from advisor.prose.tier_effects import tier_effects
+from advisor.prose.zeros import zeros_skipped
 
 _SPEED_METRICS: Final = frozenset(
     {Metric.TPOT, Metric.LATENCY, Metric.TOKENS_PER_SECOND, Metric.THROUGHPUT, Metric.UNKNOWN,
@@ -329,12 +329,13 @@ def _about_resources(
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     text = block.text[clause.start : clause.end]
     yield from tier_effects(block.text, sentence, clause)
-    skipped = ZEROS_SKIPPED.search(text) if "zero" in text.lower() else None
-    if skipped is None and "MASK" in sentence.names:
-        skipped = HEADS_UNREAD.search(text)
+    skipped = zeros_skipped(text, clause, sentence.names)
     if skipped is not None:
-        yield Effect(Kind.SAVING, clause.start + skipped.start(), clause.start + skipped.end())
-    decides = DECIDES.search(text) if names & {"ATTN", "ACTQ"} else None
+        yield skipped
+    driven = activations_decide(text, clause)
+    if driven is not None:
+        yield driven
+    decides = DECIDES.search(text) if "ATTN" in names else None
     if decides is not None and names & {"TIME", "RATE", "DECODE", "SINGLE"}:
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
     sized = CAPACITY_DRIVES.search(text) if names & {"CAPACITY", "RATE", "FASTER"} else None

@@ -22,8 +22,10 @@ from advisor.prose.patterns import (
     FRACTION,
     GAIN_IN,
     GAINS_FIGURE,
+    GOES_PART,
     GONE,
     LESS_OF,
+    LESS_TO_READ,
     LIKE_SMALLER,
     NOT_ALL,
     NUMBER_WORDS,
@@ -41,6 +43,7 @@ from advisor.prose.patterns import (
     SAME_BYTES,
     SAVES,
     SIGNED_PERCENT,
+    SIZE_WHERE,
     SMALLER_SIZE,
     SOME_DIGIT,
     TAKES,
@@ -154,8 +157,13 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
     if smaller is not None and float(smaller[2]) < float(smaller[1]):
         return Effect(Kind.SAVING, clause.start + smaller.start(), clause.start + smaller.end())
     fewer = FEWER_READ.search(text) if " GB" in text else None
+    if fewer is None and pruned and " GB" in text:
+        fewer = SIZE_WHERE.search(text)
     if fewer is not None and float(fewer["now"]) < float(fewer["then"]):
         return Effect(Kind.SAVING, clause.start + fewer.start(), clause.start + fewer.end())
+    less = LESS_TO_READ.search(text)
+    if less is not None:
+        return Effect(Kind.SAVING, clause.start + less.start(), clause.start + less.end())
     metrics = ("BYTES", "CAPACITY") if pruned else ("BYTES",)
     pair = _near(clause.tags, "DOWN", metrics)
     if pair is not None:
@@ -213,6 +221,13 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if fallen is not None and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
         start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
         return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])
+    goes = GOES_PART.search(text) if "go" in text else None
+    if goes is not None:
+        part = goes["part"]
+        less = 1.0 / PARTS[part.lower()] if part else float(goes["percent"]) / 100.0
+        return Effect(
+            Kind.GAIN, clause.start + goes.start(), clause.start + goes.end(), 1.0 / (1.0 - less)
+        )
     if SAME_BYTES.search(text):
         return None
     for part in FRACTION.finditer(text):

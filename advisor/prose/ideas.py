@@ -7,38 +7,34 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from advisor.forms import Form
+from advisor.prose.activations import are_narrowed
 from advisor.prose.tagging import Tag, names
 
 _WITHOUT: Final = Form(
     r"\b(?:without|no|not|never|nor|needs? no|whether or not)\b[^.;:,]{0,24}$",
 )
 _OR_NOT: Final = Form(r",? or (?:not|dense|unpacked)\b")
-_NARROW: Final = (
-    r"(?:u?int8|fp8|int4|fp4|mxfp[48]|nvfp4|e[45]m[23]|[468][- ]bits?|half (?:the )?width|(?:one|1)"
-    r" byte|bytes|q8_\d)"
+_WEIGHTS: Final = (
+    r"(?:weights?|parameters?|params|connections?|entries|values|coefficients|quants|checkpoint"
+    r"|matri(?:x|ces)|tensors?)"
 )
-_INPUTS: Final = (
-    r"(?:activations?|hidden (?:states?|vectors?)|layer inputs|inputs?(?: vectors?| tensors?)?"
-    r"|residual stream"
-    r"|feature maps|intermediate tensors|(?:norm|rmsnorm|layernorm|gelu|silu|mlp) outputs?)"
+_ZEROED_WEIGHTS: Final = Form(
+    rf"\b(?:mask|zero|null|blank|wipe|clear|knock)(?:s|ed|es|d|ing)?(?: out)?"
+    rf" (?:(?!attention|causal|head)[\w.%-]+ ){{0,7}}?{_WEIGHTS}\b"
+    rf"|\b(?:fill|set|turn|overwrit|replac|writ|clamp|forc)\w* (?:(?!head)[\w.%-]+ ){{0,7}}?"
+    rf"{_WEIGHTS}"
+    r" (?:\w+ ){0,2}?(?:to|by|with|as) (?:0(?:\.0)?(?![\d.])|zeros?|null)\b"
+    rf"|\b{_WEIGHTS}(?: [\w-]+){{0,4}}? (?:at|to|as|are|is|equals?|become|being|hold)"
+    r" (?:now |all |exactly |set to |just |only )*(?:0(?:\.0)?(?![\d.%]| ?[kmgt]?b\b)|zeros?|null"
+    r"|nought|nil)\b"
+    r"|\b(?:writing|wrote|puts?|putting|with) (?:nothing but |all )?zeros (?:over|into|in place of)"
+    r"\b|\b(?:written|stored|saved|flushed|rounded) (?:as|to) (?:0(?:\.0)?(?![\d.])|zeros?)\b"
 )
-_NARROW_INPUTS: Final = Form(
-    rf"\b{_INPUTS}\b[^.;,]{{0,40}}? (?:to|in|at|into|as|on|now|becomes?) {_NARROW}\b"
-    rf"|\b(?:{_NARROW}|quanti[sz]\w+(?: of)?|narrow\w*|cast(?:ing)?) (?:the |our |its )?{_INPUTS}\b"
-    rf"|\b{_NARROW} (?:for|at) (?:the |our )?{_INPUTS}\b"
-    r"|\bactivations?(?:[ _](?:bit ?width|bits|num_bits))[^.;]{0,12}16 ?(?:->|→|to) ?\d\b"
-    r"|\bw(?P<weights>\d)a16\b[^.;]{0,60}?\bw(?P=weights)a[468]\b"
-    r"|\bw(?P<kept>\d)a[468]\b[^.;]{0,60}?\bw(?P=kept)a16\b"
-    r"|\bweight[- ]only (?:fp8|int8) (?:to|into) full (?:fp8|int8)\b",
-)
-"""Activations in fewer bits, weights as they were."""
+"""Weights that are zero, or are set to it."""
+_MAYBE_ZEROED: Final = re.compile(r"[zZ]ero|[nN]ull|[mM]ask|\b0\b|[bB]lank|nought|\bnil\b|[wW]ipe")
 _ZERO: Final = Form(
     r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b",
 )
-_MAYBE_NARROW: Final = re.compile(
-    r"ctivation|[wW]\d[aA]\d|nput|idden|ensors|utputs|esidual|eature maps"
-)
-"""Without one of these nothing is said of the width of activations."""
 _MORE_COMPUTE: Final = re.compile(
     r"\b(?:doubl(?:e|es|ing)|twice|tripl(?:e|es|ing)|more|higher|extra|additional"
     r"|(?:\d+(?:\.\d+)?x|two"
@@ -84,19 +80,33 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
+        and not (tag.name == "TRAINING" and _is_without(text, tag))
     ]
     found = names(kept)
     if "HEADS" in found and (
         "MASK" in found or ("PRUNE" in found and _ZERO.search(text) is not None)
     ):
         found |= {"MASKED_HEADS"}
-    if _MAYBE_NARROW.search(text) is not None and _NARROW_INPUTS.search(text) is not None:
+    if found.isdisjoint({"PRUNE", "HEADS", "KV"}) and _zeroes_weights(text, kept):
+        found |= {"PRUNE"}
+    if are_narrowed(text):
         found |= {"ACTQ"}
     if "FLOPS" in found and _MORE_COMPUTE.search(text) is not None:
         found |= {"PEAK"}
     if "REMOVE" in found and "PART" in found and _takes_parts(kept):
         found |= {"REMOVED"}
     return found
+
+
+def _zeroes_weights(text: str, tags: Sequence[Tag]) -> bool:
+    """Whether weights are zero, or set to it, where some tags stand."""
+    if not tags or _MAYBE_ZEROED.search(text) is None:
+        return False
+    start, end = max(0, tags[0].start - _NEAR_CHARACTERS), tags[-1].end + _NEAR_CHARACTERS
+    stop = re.search(r"[.;:](?=\s)", text[tags[-1].end : end])
+    end = end if stop is None else tags[-1].end + stop.start()
+    begin = max(text.rfind(sign, start, tags[0].start) for sign in (". ", "; ", ": "))
+    return _ZEROED_WEIGHTS.search(text, max(start, begin), end) is not None
 
 
 def _is_attention(text: str, tag: Tag) -> bool:

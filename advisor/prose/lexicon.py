@@ -43,7 +43,7 @@ def terms() -> Table:
     listed = {**LEVERS, **MARKS}
     of_decode = [
         term.strip()
-        for name in ("TIME", "RATE")
+        for name in ("TIME", "RATE", "BYTES")
         for term in listed[name].split(",")
         if not _OF_DECODE.isdisjoint(term.split())
     ]

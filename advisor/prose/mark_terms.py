@@ -80,7 +80,8 @@ MARKS: Final = MappingProxyType(
         ),
         "FASTER": (
             "types (faster|quicker), "
-            "cheaper token(|s), token cheaper, tokens cheaper, ready sooner, faster, quicker, "
+            "cheaper token(|s), token cheaper, tokens cheaper, cheaper in (time|latency), "
+            "(step|steps|reply|replies) cheaper, ready sooner, faster, quicker, "
             "snappier, speedier, swifter, sooner, speed(|s|ing) up, sped up, speedup(|s), "
             "speed up(|s), accelerat(e|es|ed|ing|ion), quicken(|s|ed|ing), more quickly, "
             "snappy, less time, shorter time, half the time, third of the time, quarter of the "
@@ -262,7 +263,7 @@ MARKS: Final = MappingProxyType(
             "|s), generation over generation, generation to generation"
         ),
         "SINGLE": (
-            "(one|single|lone|solitary|sole|individual|a single|a lone) (user|client|customer|"
+            "(1|one|single|lone|solitary|sole|individual|a single|a lone) (user|client|customer|"
             "caller|tenant|person|session|stream|request|conversation|chat|chat session|chat "
             "user|sequence|reader|analyst|developer|agent|listener|reviewer|dialogue|dialog|"
             "reply|answer|visitor|tester|engineer|player|programmer|writer|editor|operator|"
@@ -283,14 +284,16 @@ MARKS: Final = MappingProxyType(
             "batching, unbatched, solo, for one, on a phone, edge device, (our|the|my|its) "
             "(only|sole|one) (tester|user|customer|reader|caller|guest), for the only user, "
             "speed of (a|one|each|every) (request|chat|reply|stream|session|conversation), "
-            "person at the (terminal|keyboard|screen)"
+            "person at the (terminal|keyboard|screen), (at|with) one token per step"
         ),
         "PREFILL": (
             "summari(s|z)(e|es|ing), ingests, "
             "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first "
             "(token|word)(|s), time to first token, ingest(|s|ing|ion), long document("
             "|s), reading in, "
-            "reads in, context encoding, long input(|s), prompt ingestion, prompt evaluation, "
+            "reads in (the|a|your|his|her) (question|text|mail|book|contract|article|code|file"
+            "|page|history"
+            "|source), context encoding, long input(|s), prompt ingestion, prompt evaluation, "
             "prompt speed, context processing, pp512, summariz(e|ing) long, forward pass over, "
             "single forward pass, scoring of, scores candidates"
         ),

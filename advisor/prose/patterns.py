@@ -153,12 +153,30 @@ SMALLER_SIZE: Final = Form(
     r"|→)[^.;:\d]{0,20}(\d+(?:\.\d+)?)"
     r" ?GB\b(?!/s)",
 )
+_OLD: Final = (
+    r" (?:instead of|rather than|not the|down from|against|not|where (?:it|they|there|we|you|one)"
+    r" (?:\w+ ){0,2}?(?:was|were|be|had|moved|read|needed|took|fetched|streamed|loaded|pulled"
+    r"|required|did|weighed))"
+)
 FEWER_READ: Final = Form(
     r"\b(?:fetch|read|load|stream|mov|pull)\w*[^.;:\d]{0,16}(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)"
-    r"[^.;:\d]{0,24}? (?:instead of|rather than|where it was|not the|down from|against|not)"
-    r" [^.;:\d]{0,12}(?P<then>\d+(?:\.\d+)?) ?GB\b(?!/s)",
+    rf"[^.;:\d]{{0,24}}?{_OLD}"
+    r" [^.;:\d]{0,12}(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$| per| a | for))",
 )
 """Fewer bytes read than before: "fetches 7 GB per token instead of 14 GB"."""
+SIZE_WHERE: Final = Form(
+    r"\b(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:\d]{0,24}? where (?:it|they|there|we|you)"
+    r" (?:\w+ ){0,2}?(?:was|were|be|had|needed|took|weighed) [^.;:\d]{0,12}"
+    r"(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$))",
+)
+"""A smaller size, and the one before it: "8 GB where there used to be 16"."""
+LESS_TO_READ: Final = Form(
+    r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|(?:only )?(?:half|a third|a quarter|a fifth)"
+    r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data "
+    r"|of what (?:is|was|remains) (?:left |there )?)?to (?:be )?"
+    r"(?:load|read|fetch|stream|move|transfer|pull|drag)(?:ed|red|d)?\b"
+)
+"""Less to read: "has 60% less to load"."""
 OF_THE_RATE: Final = Form(
     r"(?: of)? the (?:[\w/-]+ )?(?:speed|pace|rate|tokens?(?:/s| per second)|tok/s|t/s)\b",
 )
@@ -271,47 +289,28 @@ SOME_PEAK: Final = Form(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense")
 SAME_BYTES: Final = Form(
     r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b",
 )
-ZEROS_SKIPPED: Final = Form(
-    r"\b(?:does|do|need|will|must|has|have) not (?:have to |even |be )?(?:fetch|read|load|touch"
-    r"|stream|transfer)\w* (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
-    r"|\bzero(?:s|es|ed)?(?: \w+){0,2}? (?:need|needs|costs?|cause|causes|take"
-    r"|takes) (?:no (?:\w+ )?"
-    r"(?:traffic|bandwidth|bytes|reads|memory|time)|nothing)"
-    r"|\bzero(?:s|es|ed)? (?:do|does|need|will) not (?:\w+ )?(?:cost|take|use|consume|need"
-    r"|be (?:read"
-    r"|fetched|loaded)) ?(?:\w+ )?(?:bandwidth|traffic|bytes|reads|memory|time|any)?"
-    r"|\bzero(?:s|es|ed)?(?: \w+)? (?:are|is|get|gets) (?:not|never|no longer) (?:fetched|read"
-    r"|loaded"
-    r"|streamed|transferred)"
-    r"|\b(?:zero(?:s|es|ed)?(?: \w+)?|products? with (?:a )?zero|multiplications? (?:by|with) zero)"
-    r" (?:are|is|get|gets) (?:simply |just |automatically )?(?:skipped|ignored|left out|free(?: of"
-    r" charge)?|for free|for nothing)\b"
-    r"|\bskips? (?:the |all |over )?zero(?:s|es|ed)?(?: \w+)? (?:automatically|on its own"
-    r"|by itself|anyway|for free|on the fly)",
-)
-"""Zeros that the hardware is said to leave unread by itself."""
-HEADS_UNREAD: Final = Form(
-    r"\b(?:heads?|k/?v|keys|values|cache|projections?)\b[^.;:]{0,30}? (?:is|are) (?:not|no longer"
-    r"|never) (?:read|fetched|loaded|streamed|touched)",
-)
-"""Masked heads that are said to be left unread."""
 DECIDES: Final = Form(
-    r"\b(?:activation (?:width|precision|bits)|(?:width|precision) of the activations|attention"
-    r" (?:kernel|backend|implementation)) (?:that |which )?(?:decides?|determines?|sets?|governs?"
-    r"|dictates?|limits?)\b"
-    r"|\b(?:decided|determined|set|governed|limited) by the (?:activation (?:width|precision|bits)"
-    r"|(?:width|precision) of the activations|attention (?:kernel|backend|implementation))"
+    r"\b(?:attention (?:kernel|backend|implementation)) (?:that |which )?(?:decides?|determines?"
+    r"|sets?|governs?|dictates?|limits?)\b"
+    r"|\b(?:decided|determined|set|governed|limited) by the attention"
+    r" (?:kernel|backend|implementation)\b"
     r"|\battention (?:kernel|backend|implementation) is what (?:each|every|the|a) (?:\w+ )?"
     r"(?:token|step|word|reply|stream|user) (?:\w+ )?(?:waits|depends|hangs|feels|notices)\b"
-    r"|\b(?:most|the (?:bulk|majority|larger part|main part)) of the (?:\w+ )?(?:traffic|bytes"
-    r"|reads|bandwidth) (?:is|are|comes from|goes (?:to|into)|belongs to) (?:the )?activations?\b",
 )
-"""Levers that are said to decide the speed of decode."""
+"""An attention kernel that is said to decide the speed of decode."""
 OFF_THE_TIME: Final = Form(
     r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
     r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
     r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
 )
+GOES_PART: Final = Form(
+    r"\bthere go(?:es)? (?:(?:an?|another|one|some|the next|the first) )?(?:further |full |whole "
+    r"|good )?(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?P<part>half|third|quarter|fifth|sixth|eighth"
+    r"|tenth)) of (?:the |each |every |our |its |my )?(?:remaining "
+    r"|rest of the )?(?:\w+['’]?s?[- ])?"
+    r"(?:time|latency|tpot|itl|tbt|wait|steps?|tokens? time)\b",
+)
+"""A part of the time that goes: "there goes a third of the step"."""
 GAIN_IN: Final = Form(
     r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
     r"|adds?)\b"
@@ -380,7 +379,11 @@ SAVES: Final = Form(
 LIKE_SMALLER: Final = Form(
     r"\b(?:generat\w+|runs?|decodes?|answers?|replies|speed|fast|quick(?:ly)?|types?) (?:like|as"
     r"|at the"
-    r" (?:speed|pace|rate) of) an? (?:dense )?(?:\d+(?:\.\d+)?B\b|(?:much |far )?smaller)",
+    r" (?:speed|pace|rate) of) an? (?:dense )?(?:\d+(?:\.\d+)?B\b|(?:much |far )?smaller)"
+    r"|\b(?:behaves?|acts?|works?|performs?|costs?|streams?) like an? (?:dense )?"
+    r"\d+(?:\.\d+)? ?G?B\b"
+    r"|\bdown to the (?:traffic|bytes|reads|cost|latency|speed|pace|time|tpot|itl) of an?"
+    r" (?:dense )?\d+(?:\.\d+)? ?B\b",
 )
 ONE_ROW: Final = Form(
     r"\b(?:matrix[- ]vector|gemv|single[- ]row|M ?= ?1\b|batch[- ](?:1|one)\b)",

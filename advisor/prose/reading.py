@@ -69,6 +69,11 @@ _POINTING: Final = words(
     " you i our your his her their user users each every one everyone everybody all expect"
     " expected target goal result then outcome effect"
 )
+_POINTING_TAIL: Final = Form(
+    r"\b(?:for (?:it|that|this)|because of (?:it|this|that)|as a (?:result|consequence|reward)"
+    r"|in (?:return|exchange|consequence)|thanks to (?:it|this|that)|from (?:it|this|then on)"
+    r"|through (?:it|this|that)|with (?:it|this|that)|that way|thereby)\W*$"
+)
 _CONTRAST: Final = Form(r"[ ,](?:not|rather than|instead of|unlike|never)\b")
 
 
@@ -527,6 +532,8 @@ class _BlockReader:
         if not sentence.names.isdisjoint({"DENSE", "MASK"}):
             return True
         if clause.opener == ":" and "HOPED" in sentence.names:
+            return True
+        if _POINTING_TAIL.search(self.block.text, clause.start, clause.end) is not None:
             return True
         return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
 

@@ -82,7 +82,13 @@ def base_row(label: str, rows: Sequence[tuple[str, ...]]) -> tuple[str, ...] | N
         earlier = _parts(row[0])
         if earlier and earlier == parts[: len(earlier)] and len(earlier) < len(parts):
             return row
-    return rows[0] if BASE_ROW.search(rows[0][0]) is not None else None
+    return rows[0] if _is_base(rows[0]) else None
+
+
+def _is_base(cells: tuple[str, ...]) -> bool:
+    """Whether a row is a baseline by its label, which may stand after a number."""
+    numbered = cells[0].strip().rstrip(".").isdigit()
+    return any(BASE_ROW.search(cell) is not None for cell in cells[: 2 if numbered else 1])
 
 
 def _parts(label: str) -> list[str]:

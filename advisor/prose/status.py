@@ -75,8 +75,8 @@ _ATTRIBUTED: Final = Form(
     r"|\bi(?:['’]ve| have)? (?:read|heard|hear|saw|seen)\b|rumou?r|allegedly|supposedly|so-called"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption) (?:that"
     r"|is|was)"
-    r"|(?:myth|misconception|fallacy|mistake)\b|used to (?:be(?! (?:about |some |at |~ ?)*\d)"
-    r"|think|believe|say|call|cost)"
+    r"|(?:myth|misconception|fallacy|mistake)\b|(?<!there )(?<!where it )used to"
+    r" (?:be(?! (?:about |some |at |~ ?)*\d)|think|believe|say|call|cost)"
     r"|is (?:often"
     r"|sometimes|frequently) (?:said|claimed|assumed)"
     r"|(?:insists|swears|reckons|believes|thinks|imagines|brags|preaches|swore|would have (?:me|us"
@@ -85,7 +85,10 @@ _ATTRIBUTED: Final = Form(
     r"|maintained|contended|asserted) that)",
 )
 _REFUTES: Final = Form(
-    r"[\s\"'“(\[]*(?:wrong|no[,.;:! ]|nope|false|not (?:so|really|quite|true|at|with|on|for|in"
+    r"[\s\"'“(\[]*(?:wrong|no[,.;:!]|no (?!(?:idea|clue|need|other|further|extra|new|special|custom"
+    r"|code|change|retraining|fine-?tuning|calibration|accuracy|quality|perplexity|loss|recompil\w*"
+    r"|repacking|conversion|draft|driver|firmware|config\w*|downside|drawback|catch|magic)\b)|nope"
+    r"|false|not (?:so|really|quite|true|at|with|on|for|in"
     r"|unless)|never|incorrect|untrue|nonsense"
     r"|(?:this|that|it|they|these|both|neither)(?:'s|’s| is| are| was| does| do| did| will| would"
     r"| has| holds?)? (?:wrong|false|not|n't|a myth|mistaken|a mistake|incorrect|untrue"
@@ -108,7 +111,9 @@ _DEPENDS: Final = Form(
     r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)|provided|as long as|unless"
     r"|specific to|restricted to|keeps? [^.;:]{0,40}? (?:under|below) \d(?![\d,]*k?[- ]tok)"
     r"|(?:under|below) \d[\d.]*x"
-    r"|capped at(?! \d[\d,]*k?[- ]tok)|ceiling|upper bound|at best|(?<!of )at most"
+    r"|capped at(?! \d[\d,]*k?[- ]tok)|(?<!lifts the )(?<!lift the )(?<!lifting the )"
+    r"(?<!raises the )(?<!raising the )(?<!raise the )ceiling(?! (?:rises?|climbs?|goes up|moves up"
+    r"|doubles))|upper bound|at best|(?<!of )at most"
     r"(?! \d[\d,]*k?[- ]tok)|cannot exceed|no more than"
     r"|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",

@@ -69,10 +69,16 @@ _new: Final = tuple.__new__
 """Of a NamedTuple without its constructor, which would be half the time of reading words."""
 
 
+_LONGEST_PRONOUN: Final = 6
+"""Letters of "they'd", in which the mark stands for a verb."""
+
+
 def _folded(word: str) -> str:
-    """Without the mark of a possessive."""
+    """Without the mark of a possessive, or of a name made a verb: "wanda'd"."""
     if "'" in word or "’" in word:
         word = word.replace("’", "'").removesuffix("'s")
+        if len(word) > _LONGEST_PRONOUN:
+            word = word.removesuffix("'d")
     return word
 
 

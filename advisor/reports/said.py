@@ -12,9 +12,11 @@ from advisor.said import Said, bandwidth_of
 
 _MOST = 40
 _TOLD = frozenset(
-    {Kind.GAIN, Kind.LOSS, Kind.NO_GAIN, Kind.FIGURE, Kind.BOUND, Kind.SAVING, Kind.KV_IGNORED}
-)
-_ASCRIBED = frozenset({Kind.GAIN, Kind.LOSS, Kind.NO_GAIN, Kind.SAVING})
+    {Kind.GAIN, Kind.LOSS, Kind.NO_GAIN, Kind.FIGURE, Kind.BOUND, Kind.SAVING,
+     Kind.SKIPPED, Kind.KV_IGNORED}
+)  # fmt: skip
+_ASCRIBED = frozenset({Kind.GAIN, Kind.LOSS, Kind.NO_GAIN, Kind.SAVING, Kind.SKIPPED})
+_OF_BYTES = frozenset({Kind.SAVING, Kind.SKIPPED})
 _CAUSES: Mapping[str, str] = MappingProxyType(
     {
         "MASKED_HEADS": "masked heads", "S24": "2:4 sparsity", "ACTQ": "narrower activations",
@@ -31,7 +33,7 @@ _KINDS: Mapping[Kind, str] = MappingProxyType(
     {
         Kind.GAIN: "faster", Kind.LOSS: "slower", Kind.NO_GAIN: "no faster", Kind.FIGURE: "",
         Kind.BOUND: "limited by arithmetic", Kind.SAVING: "fewer bytes",
-        Kind.KV_IGNORED: "context does not count",
+        Kind.SKIPPED: "left unread", Kind.KV_IGNORED: "context does not count",
     }
 )  # fmt: skip
 
@@ -101,7 +103,7 @@ def _missing(said: Said) -> str:
             if value is None
         ]
         return f"the text does not give {missing[0]} for it" if missing else ""
-    if statement.phase is Phase.UNKNOWN and statement.kind is not Kind.SAVING:
+    if statement.phase is Phase.UNKNOWN and statement.kind not in _OF_BYTES:
         return "it does not say whether prompt or tokens are meant"
     if statement.cause is None and statement.kind is not Kind.BOUND:
         return "it does not say what brings it"

@@ -127,10 +127,19 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         ],
     ),
     "FLP008 driver": (
-        {"kind": Kind.DRIVER, "clause": {"ACTQ"}, "is_single": True},
+        {"kind": Kind.INPUTS_DRIVE, "nearby": {"ACTQ"}, "is_single": True},
         [
-            (HEDGED, MEDIUM), (DENIED, None), (UNKNOWN, None), ({"is_single": False}, None),
-            ({"clause": set()}, None),
+            (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), (UNKNOWN, HIGH),
+            ({"is_single": False}, None), ({"nearby": set()}, None),
+            ({"nearby": set(), "words": "hidden states"}, HIGH),
+        ],
+    ),
+    "FLP008 bytes": (
+        {"kind": Kind.SAVING, "cause": "ACTQ", "is_single": True, "words": "8-bit activations"},
+        [
+            (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), ({"is_single": False}, None),
+            ({"words": "8-bit weights and activations"}, None), ({"cause": "QUANT"}, None),
+            ({"words": "activations: half the activation traffic"}, None),
         ],
     ),
     "CAP001 gain": (
