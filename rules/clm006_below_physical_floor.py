@@ -222,6 +222,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if over >= _SERVERS and len(re.findall(_A_RATE, statement.sentence_text)) > 1:
         return None  # one of several rates, and far above: that of a batch
+    if over >= _SERVERS and not said.says(_RATES) and not said.says(_MS_EACH):
+        return None  # a time so short is one of a part: of arithmetic, of a kernel
     alone = statement.is_single or statement.frame.batch == 1
     modest = over < _SERVERS and statement.nearby.isdisjoint(_OF_ALL)
     sure = Confidence.HIGH if alone or (modest and statement.table is None) else Confidence.MEDIUM
@@ -258,21 +260,47 @@ def _has_one_reading(said: Said) -> bool:
         return False
     if said.says(_COMPUTED) and not said.has("GiB"):
         return False
-    return statement.table is not None or not _is_ambiguous(statement)
+    taken_out = not statement.nearby.isdisjoint({"REMOVED", "PACKED"})
+    fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})
+    if fewer and not _tells_bytes(statement):
+        return False  # the weights that are left are those of no sentence
+    return not _is_ambiguous(statement)
+
+
+_FEWER_BYTES = frozenset({"LAYERS", "DISTILL", "LOWRANK", "GQA"})
+
+
+def _tells_bytes(statement: Statement) -> bool:
+    """Whether the sentence or row of a rate says itself what is read for it."""
+    from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
+
+    return frame_of(_own_words(statement)).weight_bytes is not None
+
+
+def _own_words(statement: Statement) -> str:
+    """The sentence of a statement; of a cell, its row."""
+    if statement.table is None:
+        return statement.sentence_text
+    columns, cells, _ = statement.table
+    return "; ".join(f"{column}: {cell}" for column, cell in zip(columns, cells, strict=False))
 
 
 def _is_ambiguous(statement: Statement) -> bool:
     """Whether an operand comes from before the sentence, where the text gives several."""
     from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
 
-    own, whole = frame_of(statement.sentence_text), frame_of(statement.context_text)
     text = statement.context_text
+    if statement.table is not None:
+        text = _own_words(statement)
+    own, whole = frame_of(statement.sentence_text), frame_of(text)
     several = {
         "bandwidth_gbs": len(re.findall(r"[GT]B/s", text)) > 1,
         "parameters": len({size for size, _ in sizes_of(text)}) > 1,
         "weight_bits": len(widths_of(text)) > 1,
         "weight_bytes": len(re.findall(r"\d ?GB\b(?!/s)", text)) > 1,
     }
+    if statement.frame.weight_bytes is not None and whole.weight_bytes is not None:
+        del several["parameters"], several["weight_bits"]  # what is read is told
     return any(
         many
         and getattr(own, name) is None

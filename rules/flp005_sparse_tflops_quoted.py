@@ -187,6 +187,9 @@ _DENSE_QUOTED = re.compile(
 )
 
 
+_OF_EACH = re.compile(r"\b(?:each|apiece|per (?:card|gpu|device|chip))\b", re.IGNORECASE)
+
+
 def _judge(said: Said) -> Wrong | None:
     """A sparse peak that the text calls dense, of a device that it names."""
     statement = said.statement
@@ -202,6 +205,8 @@ def _judge(said: Said) -> Wrong | None:
     peak = device.tflops_dense.get(dtype)
     if peak is None or device.id in _TWO_IN_ONE or not _close(figure, 2.0 * peak):
         return None
+    if (statement.frame.devices or 1) > 1 and not _OF_EACH.search(statement.text):
+        return None  # the sum of several
     return Wrong(
         f"{figure:,.0f} TFLOPS is the 2:4-sparse {dtype} figure of {device.name}; dense is"
         f" {peak:,.0f}",

@@ -119,10 +119,15 @@ _PARALLEL: Final = Form(
     r"(?:[2-5]0[5-9]0|7900)",
 )
 _NODES: Final = Form(
-    r"\b(\d{1,2}|two|three|four|eight|sixteen) (?:nodes?|servers?|boxes|machines) (?:of|with|[x×]) "
+    r"\b(\d{1,2}|an?|one|two|three|four|eight|sixteen) (?:nodes?|servers?|box(?:es)?|machines?) "
+    r"(?:of|with|[x×]) "
     r"(\d{1,2}|two|four|eight|sixteen)\b",
 )
 _TWO: Final = frozenset({"dual", "both", "pair of"})
+_PAIR: Final = Form(
+    r"\bpair of (?:\w+ ){0,2}?(?:[habl]|mi|gb|rtx ?)?\d{2,4}"
+    r"|\b(?:[habl]|mi|gb)?\d{2,4}(?: \w+)? pair\b"
+)
 
 
 def devices_counted(text: str, counted: int | None) -> int | None:
@@ -130,8 +135,10 @@ def devices_counted(text: str, counted: int | None) -> int | None:
     found = {counted} if counted is not None else set()
     nodes = _NODES.search(text)
     if nodes is not None:
-        one, other = (count_of(part) for part in nodes.groups())
+        one, other = (1 if part in {"a", "an"} else count_of(part) for part in nodes.groups())
         found.add(one * other)
+    if _PAIR.search(text) is not None:
+        found.add(2)
     for match in _PARALLEL.finditer(text):
         number = next(group for group in match.groups() if group).lower()
         found.add(2 if number in _TWO else count_of(number))

@@ -34,6 +34,7 @@ from advisor.prose.gains import (
 from advisor.prose.model import Kind
 from advisor.prose.pairs import pairs_in
 from advisor.prose.patterns import (
+    A_PART,
     ADVICE,
     ALL_EXPERTS,
     CAPACITY_DRIVES,
@@ -423,8 +424,10 @@ def _tpot(claim: Claim, text: str) -> float | None:
     low = claim.value_low or claim.value
     high = claim.value_high or claim.value
     if claim.unit == "ms":
-        if PER_PIECE.search(text[claim.end : claim.end + 24]) or OF_WHICH.search(
-            text[max(0, claim.start - 32) : claim.end]
+        if (
+            PER_PIECE.search(text[claim.end : claim.end + 24])
+            or OF_WHICH.search(text[max(0, claim.start - 32) : claim.end])
+            or A_PART.match(text, claim.end)
         ):
             return None
         return high if claim.metric in {Metric.TPOT, Metric.LATENCY, Metric.UNKNOWN} else None

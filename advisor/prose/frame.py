@@ -163,6 +163,9 @@ _TOGETHER: Final = Form(
     r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
     r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",
 )
+_OF_EACH: Final = Form(
+    r"\W{0,2}(?:each\b|apiece\b|(?:per|a|/) ?(?:card|gpu|device|chip|accelerator|socket|one)\b)"
+)
 _SUM_GRACE: Final = 0.04
 
 
@@ -189,7 +192,7 @@ def _one_size(
     if stated is not None:
         own = float(next(filter(None, stated.groups()))) * 1e9
         whole = _alike(size for size, _ in sizes if not _is_alike(size, own))
-        return (whole[0], own) if len(whole) == 1 else (None, None)
+        return (whole[0], own) if len(whole) == 1 and own < whole[0] else (None, None)
     whole = [
         size
         for size in _alike(size for size, _ in sizes)
@@ -218,7 +221,7 @@ def _is_alike(size: float, known: float) -> bool:
 
 
 _ACTIVE_OF: Final = Form(
-    r"\b(\d+(?:\.\d+)?) ?(?:B|billion) (?:of (?:the|its) \d+(?:\.\d+)? ?(?:B|billion) )?"
+    r"\b(\d+(?:\.\d+)?) ?(?:B|billion) (?:of (?:the |its |all )?\d+(?:\.\d+)? ?(?:B|billion) )?"
     r"(?:of )?(?:parameters |params )?(?:are |is |being )?(?:active|activated)\b"
     r"|\bactivat(?:es|ing) (?:only |just )?(\d+(?:\.\d+)?)(?: ?B| billion)?\b"
     r"|\bactive (?:parameters|params)[ :=(]{1,2}(?:are |of )?(\d+(?:\.\d+)?) ?(?:B|billion)\b",
@@ -270,7 +273,8 @@ def _amounts(
             reached = _REACHED.search(before) or _REACHED.match(after)
             if not _LINK.search(before) and not _LINK.search(after) and not reached:
                 together = _TOGETHER.search(before) or _TOGETHER.search(after)
-                rates.append((quantity.value / 1e9, together is not None))
+                of_all = together is not None and _OF_EACH.match(after) is None
+                rates.append((quantity.value / 1e9, of_all))
         elif quantity.dimension is Dimension.BYTES and quantity.value >= 1e8:
             if _CAPACITY_NEAR.match(after):
                 continue

@@ -257,11 +257,18 @@ OF_PROMPT: Final = Form(
 )
 OF_WHICH: Final = Form(
     r"\b(?:account\w* for|remaining|the (?:rest|other|last)|difference of|of which|thereof"
-    r"|overheads? (?:of|amounts? to)|plus|adds?|adding"
-    r"|spends?) (?:under"
+    r"|overheads? (?:of|amounts? to)|plus|adds?|adding|sav(?:es?|ed|ing)|spends?|loses?|wastes?"
+    r"|(?:a )?(?:good |large |small )?(?:part|deal|share|bit|half|third|quarter|much|most) of"
+    r" (?:the|our|its|those|these)|(?:does|do|did|finish\w*) (?:this|that|it) in) (?:under"
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",
 )
 """A time that is a part of another."""
+A_PART: Final = Form(
+    r"[^.;:]{0,24}?\b(?:(?:goes?|went|going) (?:in)?to|(?:is|are|was|were|being)? ?(?:spent|lost"
+    r"|wasted)|of (?:it|overhead|launch\w*|latency for)|(?:which|that) [^.;:]{0,40}?\b(?:give|gives"
+    r"|giving) back|(?:to|can be|could be|be) (?:gained|saved|won|spared|recovered))\b"
+)
+"""What follows a time that is a part of another."""
 PER_PIECE: Final = Form(
     r"(?<!for )\beach\b|per (?:layer|gpu|card|all-reduce|reduce|request|kernel|hop"
     r"|prompt)",

@@ -312,7 +312,8 @@ class _BlockReader:
             status = Status.MEASURED
         frame = self._frames(index)
         apart = self._apart(index, clause, own)
-        cause, reach = cause_of(sentence.text, own, apart, before, labels)
+        named = labels[:2] if block.kind is BlockKind.CELL else labels
+        cause, reach = cause_of(sentence.text, own, apart, before, named)
         start, end = clause.start, clause.end
         if not of_speed:
             start, end = part_of(block.text, clause, effect.start)

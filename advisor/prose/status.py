@@ -63,7 +63,8 @@ _ATTRIBUTED: Final = Form(
     r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
     r"|articles?|marketing|colleagues?|customers|buyers|readers|folks|everyone"
     r"|everybody)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
-    r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes|wrote|writes)"
+    r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes|wrote"
+    r"|writes)"
     r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea"
     r"|myth|reviewer|he|she|they|somebody|someone|people) (?:tells? (?:me|us)|told (?:me|us)"
     r"|proposes?|proposed|claims?|claimed|says?"
@@ -79,8 +80,11 @@ _ATTRIBUTED: Final = Form(
     r" (?:be(?! (?:about |some |at |~ ?)*\d)|think|believe|say|call|cost)"
     r"|is (?:often"
     r"|sometimes|frequently) (?:said|claimed|assumed)"
-    r"|(?:insists|swears|reckons|believes|thinks|imagines|brags|preaches|swore|would have (?:me|us"
-    r"|you) believe)\b|(?:maintains|contends|asserts|boasts|argues) that\b"
+    r"|(?:anyone|anybody|whoever|everyone|everybody|those|people)(?: who)? (?:quotes?|advertises?"
+    r"|promises?|cites?|claims?|says?|writes?|prints?|sells?)"
+    r"|\bwe(?:['’]ve| have)? (?:were told|heard|read)\b"
+    r"|(?:insists|swears|reckons|believes|thinks|imagines|brags|preaches|swore"
+    r"|would have (?:me|us|you) believe)\b|(?:maintains|contends|asserts|boasts|argues) that\b"
     r"|(?<!we )(?<!i )(?:conclude|concluded|assumed|believed|thought|insist|insisted|swear|swore"
     r"|maintained|contended|asserted) that)",
 )

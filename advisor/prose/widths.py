@@ -63,9 +63,12 @@ _OF_OTHERS: Final = Form(
     rf"(?: (?:is|are|was|stays?|kept|held|stored|quanti[sz]ed))?(?:,? (?:in|at|as|to|of)"
     rf"|\s?[:=(])? ?{_FORMAT}\b"
     r"|\bactivations? (?:\w+ )?from \w+(?:[- ]bits?)? to \w+(?:[- ]bits?)?\b"
-    rf"|\d ?tflops (?:of )?{_FORMAT}\b",
+    rf"|\d ?tflops (?:of )?{_FORMAT}\b"
+    r"|\b(?:as (?:fast|quick|slow)(?:ly)? as|(?:faster|slower|quicker|lower|higher|more|less|fewer"
+    rf"|better) than) (?:the |its |our |an? |plain )?{_FORMAT}\b",
 )
-"""Formats of the cache, of activations and of arithmetic: no width of weights."""
+"""Formats of the cache, of activations and of arithmetic, or of what is compared: no width of
+weights."""
 _WIDTHS: Final = (
     (r"\b(?:fp32|float32|f32|32[- ]bits?|single precision)\b", 32.0),
     (

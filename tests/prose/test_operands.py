@@ -1,0 +1,85 @@
+"""Which bytes, devices and times a figure is held against, where a document names several."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.prose.frame import frame_of
+from advisor.prose.widths import widths_of
+from benchmarks.prose import findings_in
+
+SETUP = (
+    "Llama-3.1-405B with FP8 weights, about 405 GB, on one node with eight H200 (4.8 TB/s each,"
+    " NVLink), TP8, one stream at 8K context.\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "active"),
+    [
+        ("3.3B of 30.5B parameters active per token", 30.5e9, 3.3e9),
+        ("The 30B activates 3 billion.", 30e9, 3e9),
+        ("12.9B of its 46.7B parameters are active", 46.7e9, 12.9e9),
+    ],
+)
+def test_of_two_sizes_the_smaller_is_active(text: str, total: float, active: float) -> None:
+    frame = frame_of(text)
+    assert (frame.parameters, frame.active_parameters) == (total, active)
+
+
+@pytest.mark.parametrize(
+    ("text", "devices", "each", "together"),
+    [
+        ("One node with eight H200 (4.8 TB/s each)", 8, 4800.0, None),
+        ("Eight H200 with 38.4 TB/s in total", 8, None, 38400.0),
+        ("one H200 pair", 2, None, None),
+        ("a pair of A100 cards", 2, None, None),
+    ],
+)
+def test_a_bandwidth_is_of_each_device_or_of_all(
+    text: str, devices: int, each: float | None, together: float | None
+) -> None:
+    frame = frame_of(text)
+    assert (frame.devices, frame.bandwidth_gbs, frame.total_bandwidth_gbs) == (
+        devices,
+        each,
+        together,
+    )
+
+
+def test_a_format_that_is_compared_with_is_not_that_of_the_figure() -> None:
+    assert widths_of("The AWQ file is 2.98x as fast as FP16") == {4.0}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        # 405 GB over 38.4 TB/s take 10.5 ms: none of these is the time of a token
+        "Reading takes 10.6 ms, sampling and launches account for 8 ms.",
+        "The profile shows 3 ms per token which a better kernel would give back.",
+        "A good deal of our 8 ms goes into launches.",
+        "One token needs 810 GFLOP; the eight cards do this in about 0.05 ms.",
+        "Anyone who quotes 900 tokens/s for one user misleads the reader.",
+        # a fifth of the layers is gone, and with it a fifth of the bytes
+        "| Lever | ms per token |\n|---|---|\n| 126 to 100 layers, distilled | 9.5 |",
+        # the row names two formats, and one of them only to fall back on
+        "| Step | ms per token | Rollback |\n|---|---|---|\n| INT4 weights | 6 | FP8 |",
+    ],
+)
+def test_times_of_parts_and_of_other_weights_are_no_claims(told: str) -> None:
+    assert [one.rule for one in findings_in(SETUP + told)] == []
+
+
+def test_the_time_of_a_token_is_held_against_all_devices() -> None:
+    # 405 GB over 8 x 4.8 TB/s take 10.5 ms
+    assert [one.rule for one in findings_in(SETUP + "A token takes 8 ms.")] == ["CLM006"]
+    assert [one.rule for one in findings_in(SETUP + "A token takes 12 ms.")] == []
+
+
+def test_a_row_of_a_table_is_no_claim_about_the_title() -> None:
+    text = (
+        "# A 2:4 sparse model\n\nH100 PCIe (2.0 TB/s), batch 1.\n\n"
+        "| Folder | Weights per token | Tokens/s |\n|---|---|---|\n"
+        "| `dense-bf16` | 15.0 GB | 110 |\n| `ffn11k-bf16` | 12.6 GB | 126 |\n"
+    )
+    assert [one.rule for one in findings_in(text)] == []
