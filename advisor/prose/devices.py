@@ -135,7 +135,7 @@ def devices_counted(text: str, counted: int | None) -> int | None:
     found = {counted} if counted is not None else set()
     nodes = _NODES.search(text)
     if nodes is not None:
-        one, other = (1 if part in {"a", "an"} else count_of(part) for part in nodes.groups())
+        one, other = (_one_or_more(part.lower()) for part in nodes.groups())
         found.add(one * other)
     if _PAIR.search(text) is not None:
         found.add(2)
@@ -143,6 +143,10 @@ def devices_counted(text: str, counted: int | None) -> int | None:
         number = next(group for group in match.groups() if group).lower()
         found.add(2 if number in _TWO else count_of(number))
     return max(found, default=None)
+
+
+def _one_or_more(word: str) -> int:
+    return 1 if word in {"a", "an"} else count_of(word)
 
 
 _IN_TURN: Final = Form(
