@@ -175,7 +175,8 @@ def attributed(said: Said) -> Confidence | None:
     statement = said.statement
     if statement.status is not Status.MEASURED or statement.cause is None:
         return None
-    if _BECAUSE_OF_IT.search(statement.sentence_text) is None:
+    concluded = statement.opener in {"so", "hence", "thus", "therefore"} and statement.reach <= 1
+    if not concluded and _BECAUSE_OF_IT.search(statement.sentence_text) is None:
         return None
     return decode_gain(said._replace(statement=statement._replace(status=Status.ASSERTED)))
 
@@ -303,11 +304,12 @@ _OF_DECODE: Final = Form(
 
 
 def _column_names_decode(statement: Statement) -> bool:
-    """Whether the header above a cell names the phase."""
+    """Whether the header above a cell, or the name of its row, tells the phase."""
     if statement.table is None:
         return False
-    columns, _, own = statement.table
-    return own < len(columns) and _OF_DECODE.search(columns[own]) is not None
+    columns, cells, own = statement.table
+    labels = (*columns[own : own + 1], *cells[:1])
+    return any(_OF_DECODE.search(label) is not None for label in labels)
 
 
 _PROMPT_GAIN: Final = (

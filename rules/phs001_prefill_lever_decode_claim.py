@@ -40,10 +40,10 @@ from advisor.evidence import (
     promises_speed,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.forms import Form
+from advisor.prompt_time import at_the_others_rate
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, carries_over, confidence_of, decode_gain
+from advisor.said import Said, Wrong, attributed, carries_over, confidence_of, decode_gain
 from advisor.short_attention import short_attention
 from advisor.wording import factor, percent, size
 
@@ -180,8 +180,10 @@ _RATES = re.compile(r"(\d[\d,]*) (?:prompt |input )?tok(?:en)?s?(?:/s| per secon
 def _judge(said: Said) -> Wrong | None:
     """A property or gain of the prompt, applied to decode."""
     statement = said.statement
-    sure = decode_gain(said)
-    if _same_rate(said) or _taken_over(said) or _at_prompt_rate(said) or _reads_again(said):
+    sure = attributed(said) or decode_gain(said)
+    if (by_rate := at_the_others_rate(said)) is not None:
+        return by_rate
+    if _same_rate(said) or _taken_over(said):
         sure, wrong = confidence_of(statement), True
     elif said.has(_OTHERWISE):
         return short_attention(said)
@@ -189,12 +191,17 @@ def _judge(said: Said) -> Wrong | None:
         sure, wrong = confidence_of(statement), True
     elif sure is None:
         return short_attention(said)
+    elif statement.cause == "PREFIX" and statement.table is not None:
+        label = f"{statement.table[1][0]} {statement.table[0][statement.table[2]]}"
+        wrong = re.search(_BETWEEN_TOKENS, label, re.IGNORECASE) is not None
+        wrong &= re.search(_OF_THE_FIRST, label, re.IGNORECASE) is None
     elif statement.cause == "PREFIX":
         about_tokens = not statement.clause.isdisjoint({"DECODE", "RATE", "TOKENS"}) or (
             # a label parts the metric from what is said of it: "TPOT: -40% by ..."
             _LABELLED.match(statement.sentence_text) is not None
         )
         first = re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is not None
+        first &= re.search(_BETWEEN_TOKENS, statement.text, re.IGNORECASE) is None
         first |= re.search(_OF_EACH_WORD, statement.sentence_text, re.IGNORECASE) is None
         carried = "TRANSFER" in statement.clause and statement.is_linked
         wrong = not first and (statement.reach <= 2 or carried) and about_tokens
@@ -231,18 +238,24 @@ def _apart_for_one(said: Said) -> bool:
     statement = said.statement
     if statement.kind is not Kind.GAIN or "SINGLE" not in statement.clause:
         return False
-    if statement.clause.isdisjoint({"RATE", "TIME"}) or not said.says(_APART):
+    if statement.clause.isdisjoint({"RATE", "TIME", "DECODE"}) or not said.says(_APART):
         return False
     return re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is None
 
 
 _OF_EACH_WORD = (
-    r"\b(?:tokens?|tpot|itl|tbt|typ(?:es?|ing)|stream\w*|decod(?:es?|ing) (?!worker|node|engine"
+    r"\b(?:tokens?|tpot|itl|tbt|inter-?token|typ(?:es?|ing)|stream\w*|decod(?:es?|ing) (?!worker"
+    r"|node|engine"
     r"|instance"
     r"|server|pod|step is)|decode[- ](?:speed|rate|latency)|t/s|tps|words?|writ(?:es|ing|ten)"
     r"|generat(?:es|ing|ion) (?!time|delay|latency)|generation (?:speed|rate)|speed)\b"
 )
 """What is told of tokens, and not of a whole response with its prompt."""
+_BETWEEN_TOKENS = (
+    r"\b(?:tpot|itl|tbt|inter-?token|per output token|(?:between|of) (?:\w+ ){0,2}?tokens"
+    r"|tok(?:ens?)?(?:/s| per second))\b"
+)
+"""What is told of the tokens after the first, and compared with it perhaps."""
 _OF_STUDENT = 5.0
 """A smaller model reads so many times fewer bytes, and does help the tokens as well."""
 _LABELLED = re.compile(
@@ -262,9 +275,10 @@ _AFTER_PROMPT = (
     r"\b(?:tokens? (?:that follow|after|thereafter|afterwards)|(?:following|subsequent|remaining"
     r"|later)"
     r" tokens?|generat\w+|decod\w+|tpot|itl|tbt|inter-?token|written|emitted|repl(?:y|ies)|answers?"
-    r"|per token|each token|output|summary|caption|completion|second token|stream\w*|one user)\b"
+    r"|per token|each token|output|summary|caption|completion|second token|stream\w*|one user"
+    r"|tg\d*)\b"
 )
-_OF_PROMPT = r"\b(?:pre-?fill\w*|prompts?|ttft|first token|ingest\w*|encod\w+)\b"
+_OF_PROMPT = r"\b(?:pre-?fill\w*|prompts?|ttft|first token|ingest\w*|encod\w+|pp\d+)\b"
 
 
 def _taken_over(said: Said) -> bool:
@@ -290,12 +304,13 @@ def _taken_over(said: Said) -> bool:
         phase is not Phase.DECODE and other and abs(other / statement.speedup - 1.0) < _ALIKE
         for phase, other, _ in statement.earlier
     )
-    return same and bool(re.search(_TOO, own, re.IGNORECASE))
+    of_kernel = statement.cause in {None, "MATMUL", "PEAK"} and said.has(_KERNEL)
+    return same and (of_kernel or bool(re.search(_TOO, own, re.IGNORECASE)))
 
 
 _PROMPT_GAIN = (
     rf"{_OF_PROMPT}[^;]{{0,90}}?(?:fast|quick|soon|\d ?[x×%]|fold\b|times\b|hal[fv]|third|quarter"
-    rf"|down"
+    rf"|down|\d ?(?:->|→)"
     r"|cut|shorten|fell|drop|\bmfu|[tp]flops|tok\S*/s|\bpeak|utili[sz]|instead of)"
     rf"|(?:fast|quick|\d ?[x×%]|fold\b|times\b|hal[fv]|quarter|cut|short|\bmfu|[tp]flops|tok\S*/s"
     rf"|\bpeak|utili[sz])[^;]{{0,60}}?{_OF_PROMPT}"
@@ -303,72 +318,23 @@ _PROMPT_GAIN = (
 )
 """A gain or a rate of the prompt."""
 _OLD = r"as before|as ever|\bold (?:rate|pace|speed)|unchanged|as (?:it|they) (?:was|were|did)"
-_ALIKE_TOO = r"\b(?:as well|too|also|likewise|same|equally|accordingly)\b"
+_ALIKE_TOO = (
+    r"\b(?:as well|too|also|likewise|same|equally|accordingly|follows? (?:suit|along)|in step)\b"
+)
 _OF_TOKENS = r"\b(?:decod\w+|tpot|itl|tbt|per token|each token|tok(?:ens?)?/s per user)\b"
 """What stands before the prompt's gain where tokens gain by themselves."""
 _TOO = r"\b(?:too|as well|also|likewise|same|equally|accordingly|hence|therefore|so|thus|then)\b"
 _ALIKE = 0.06
-_RATE_OF_PROMPT = Form(
-    r"\b(?:prompt (?:processing|evaluation|eval|rate|speed)|prefill(?:s|ing|ed)?|pp\d*|(?:ingest"
-    r"|read"
-    r"|process|encod|handl)\w*(?: the| its)? prompts?|prompts? at)\b[^.;]{0,40}?"
-    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?:/s| per second| a second)"
+_KERNEL = (
+    r"\b(?:kernels?|gemms?|mmq|matmuls?|tiles?|tiling|tensor cores?|w?mma|wgmma|cutlass|cublas)\b"
 )
-_ANSWER_IN = Form(
-    r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|generat\w+|writ\w+)\b"
-    r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
-    r"|responses?|completions?|essays?|stor(?:y|ies)|outputs?|letters?|texts?))\b[^.;]{0,48}?"
-    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
-    r"|(?P<part>tenth|half|fifth|quarter) (?:of )?a second)"
-)
-
-
-def _at_prompt_rate(said: Said) -> bool:
-    """Whether an answer is said to come at the rate at which the prompt was read."""
-    statement = said.statement
-    if statement.kind not in {Kind.AMOUNT, Kind.FIGURE}:
-        return False
-    rate, answer = (
-        _RATE_OF_PROMPT.search(statement.context_text),
-        _ANSWER_IN.search(statement.text),
-    )
-    if rate is None or answer is None:
-        return False
-    read = float(rate[1].replace(",", "")) * (1e3 if rate[2] else 1.0)
-    if answer["part"]:
-        seconds = _PART_OF_SECOND[answer["part"].lower()]
-    else:
-        scale = 1e-3 if answer["unit"].lower().startswith("m") else 1.0
-        seconds = float(answer["time"].replace(",", "")) * scale
-    if read <= 0 or seconds <= 0:
-        return False
-    return (
-        abs(int((answer["of"] or answer["long"]).replace(",", "")) / seconds / read - 1.0) < _NEARLY
-    )
-
-
-_NEARLY = 0.15
-_PART_OF_SECOND = {"tenth": 0.1, "half": 0.5, "fifth": 0.2, "quarter": 0.25}
 _OF_THE_FIRST = (
-    r"\b(?:ttft|first (?:token|word)(?! to\b)|starts?|starting|begins?|appears? sooner|prompts?"
+    r"\b(?:ttft|first (?:\w+ )?(?:token|word)(?! to\b)|starts?|starting|begins?|appears? sooner"
+    r"|prompts?"
     r" (?:\w+"
     r" ){0,3}?"
     r"(?:faster|sooner))\b"
 )
-_AGAIN = Form(
-    r"\b(?:every|each)(?: single)? (?:prompt|input|document) token\b[^.;]{0,60}?\b(?:fetch|read"
-    r"|load"
-    r"|stream|pull|mov|sweep)\w*[^.;]{0,40}?\b(?:weights|parameters|model)\b"
-    r"|\b(?:weights|parameters|whole model)\b[^.;]{0,40}?\b(?:read|fetched|loaded|streamed|moved)"
-    r"(?: again| anew| afresh)? for (?:every|each)(?: single)? (?:prompt|input|document) token\b"
-)
-
-
-def _reads_again(said: Said) -> bool:
-    """Whether the weights are said to be read once for each token of a prompt."""
-    return said.statement.kind in {Kind.READS, Kind.AMOUNT} and bool(
-        _AGAIN.search(said.statement.text)
-    )
 
 
 def _rests_on_prompt(said: Said) -> bool:
@@ -383,7 +349,8 @@ def _rests_on_prompt(said: Said) -> bool:
 
 
 _OTHERWISE = (
-    r"\bstall|interfer|head[- ]of[- ]line|block(?:s|ed|ing)? (?:the )?(?:decod|other|stream)"
+    r"\bstall|interfer|\bcompet(?:es?|ing|ition)\b|contend|head[- ]of[- ]line|block(?:s|ed"
+    r"|ing)? (?:the )?(?:decod|other|stream)"
     r"|end[- ]to[- ]end"
     r"|from submission|whole request|total time|turnaround|less (?:of )?kv|fewer kv|smaller cache"
 )
@@ -395,6 +362,11 @@ _FOLLOWS = (
 )
 
 
+_SAME_TOKENS = r"\bsame (?:rate of )?~?\d[\d,.]* ?k? ?tok"
+_NO_SINGLE = 1.0
+"""Milliseconds: rates of a thousand tokens a second are those of prompts."""
+
+
 def _same_rate(said: Said) -> bool:
     """A rate of the prompt that the tokens after it are said to have as well."""
     statement = said.statement
@@ -403,6 +375,10 @@ def _same_rate(said: Said) -> bool:
     repeated = len(rates) > len(set(rates)) and statement.phase is Phase.DECODE
     if statement.kind is Kind.FIGURE and repeated and "PREFILL" in statement.nearby:
         return said.says(r"\b(?:also|too|as well|therefore|same)\b")
+    if statement.kind is Kind.FIGURE and statement.phase is Phase.DECODE and tpot is not None:
+        told = re.search(_SAME_TOKENS, statement.text, re.IGNORECASE)
+        if told and "PREFILL" in statement.nearby and tpot < _NO_SINGLE:
+            return True
     if statement.kind is not Kind.FIGURE or tpot is None or "TRANSFER" not in statement.clause:
         return False
     return statement.phase is Phase.DECODE and any(

@@ -30,6 +30,7 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.operands import wide_crossover
+from advisor.prose.cache_patterns import lengths_in
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
@@ -131,7 +132,10 @@ _WEIGHT_ONLY = (
     r"|quarters? the weight|weights (?:to|in|at) (?:int4|int8|4|8))"
 )
 _NARROW_MATH = (
-    r"\b(?:w8a8|w4a8|w4a4|fp8|fp4|nvfp4|mxfp4|mxfp8|activations?|smoothquant|tflops|tensor cores"
+    r"\b(?:w8a8|w4a8|w4a4|fp8|fp4|nvfp4|mxfp4|mxfp8"
+    r"|activations?(?! (?:stay|remain|(?:are|is) (?:kept|left|still|in (?:bf|fp)?16|untouched)"
+    r"|keep|in"
+    r" (?:bf|fp)?16))|smoothquant|tflops|tensor cores"
     r" (?:twice"
     r"|faster)|compute)\b"
 )
@@ -152,7 +156,8 @@ _ELSEWHERE = (
 )
 _LONG_PROMPT = 512
 _HANDFUL = Form(
-    r"\b(?:prompts?|input)\b[^.;]{0,24}?\b(\d{1,3}) tokens|\b(\d{1,3})[- ]token (?:prompts?"
+    r"\b(?:prompts?|input)\b[^.;]{0,24}?(?<![\d,.])(\d{1,3}) tokens"
+    r"|(?<![\d,.])(\d{1,3})[- ]token (?:prompts?"
     r"|inputs?)"
     r"|(?:handful|few|ten|dozen) (?:of )?tokens"
 )
@@ -165,16 +170,21 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind is Kind.MEMORY and statement.phase is Phase.PREFILL:
         return None if _is_short(said) or said.has(_ELSEWHERE) else _hidden(sure)
+    if statement.kind is Kind.CARRIED and _is_carried(said):
+        return _hidden(sure)
     if statement.kind is not Kind.GAIN:
         return None
     if statement.cause == "QUANT" and "PREFILL" in statement.clause and said.says(_SAME_FOR):
         return _hidden(sure)
-    if statement.phase is not Phase.PREFILL or _is_short(said):
+    reading = _READ_IN.search(statement.text) is not None
+    if (statement.phase is not Phase.PREFILL and not reading) or _is_short(said):
         return None
     carried = statement.opener in _CONCLUDING or "TRANSFER" in statement.clause
     decode = any(phase is Phase.DECODE for phase, _, _ in statement.earlier)
     if carried and decode and "PREFILL" in statement.clause:
         return _hidden(sure)
+    if statement.cause == "SPEC" and _OF_PROMPT_ITSELF.search(statement.text) is not None:
+        return _drafted(sure)
     if said.has(_ELSEWHERE) or _prompt_tokens(said) < _LONG_PROMPT:
         return None
     if not statement.clause.isdisjoint({"SLOWER", "SINGLE"}):
@@ -190,6 +200,39 @@ def _judge(said: Said) -> Wrong | None:
 
 
 _FELT = 1.1
+_DOCUMENTS = (
+    r"(?:prompts?|contracts?|briefs?|documents?|reports?|pdfs?|manuals?|books?|novels?|transcripts?"
+    r"|codebases?|papers?|articles?|filings?)"
+)
+_READ_IN = Form(
+    r"\b(?:swallow\w*|digest\w*|ingest\w*|(?:take|takes|taking|took) in|read(?:s|ing)?(?: in)?)"
+    rf" (?:(?!model|checkpoint|weights?|bytes)\S+ ){{0,4}}?{_DOCUMENTS}\b"
+    rf"|\b{_DOCUMENTS} (?:is|are|gets?) (?:\w+ )?(?:read|processed|ingested|digested|taken in)\b"
+)
+_OF_PROMPT_ITSELF = Form(
+    r"\bprompts?\b[^.;,]{0,24}? (?:is|are|gets?) (?:\w+ )?(?:read|processed|ingested|evaluated"
+    r"|prefilled)|\bprefill\w* (?:\w+ ){0,3}?(?:fast|quick|speed)|\bttft\b|time to first token"
+    r"|\bfirst token\b|\b(?:on|for) (?:the |our |long )?(?:prefill|prompts?)\b"
+)
+
+
+def _is_carried(said: Said) -> bool:
+    """Whether a factor of decode, by weights in fewer bits, is carried over to the prompt."""
+    statement = said.statement
+    if statement.phase is not Phase.PREFILL or "PREFILL" not in statement.clause:
+        return False
+    if _is_short(said) or said.has(_ELSEWHERE) or said.has(_NARROW_MATH):
+        return False
+    of_decode = any(phase is Phase.DECODE and speedup for phase, speedup, _ in statement.earlier)
+    return of_decode and statement.cause == "QUANT" and said.has(_WEIGHT_ONLY)
+
+
+def _drafted(sure: Confidence) -> Wrong:
+    return Wrong(
+        "drafts stand for tokens that are not known yet; those of the prompt are all known and"
+        " computed together anyway: no gain before the first token",
+        sure,
+    )
 
 
 def _prompt_tokens(said: Said) -> int:
@@ -197,7 +240,10 @@ def _prompt_tokens(said: Said) -> int:
     context = said.statement.frame.context
     if context is not None:
         return context
-    return _LONG_PROMPT if "LONG" in said.statement.nearby else 0
+    if lengths := lengths_in(said.statement.sentence_text):
+        return max(lengths)
+    long = "LONG" in said.statement.nearby or _READ_IN.search(said.statement.text) is not None
+    return _LONG_PROMPT if long else 0
 
 
 def _is_short(said: Said) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.patterns import OF_REGIMES
+from advisor.prose.patterns import BASE_ROW, OF_REGIMES
 from advisor.prose.rows import base_row
 
 _NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
@@ -40,7 +40,7 @@ def against_earlier(statement: Statement, base_ms: float | None) -> Statement:
         or statement.opener in CONCLUDING
         or _PLANNED.search(statement.text) is not None
     )
-    base_ms = base_ms or _above_ms(statement)
+    base_ms = base_ms or _above_ms(statement) or _beside_ms(statement)
     if base_ms is not None:
         factor = base_ms / statement.tpot_ms
     elif before and hoped:
@@ -62,7 +62,26 @@ def _above_ms(statement: Statement) -> float | None:
     base = base_row(cells[0], statement.rows)
     if base is None or own >= min(len(cells), len(base)):
         return None
-    before, after = (_IN_UNIT.match(row[own]) for row in (base, cells))
+    return _base(base[own], cells[own])
+
+
+def _beside_ms(statement: Statement) -> float | None:
+    """Time per token in the same row, where its column is the baseline: "before", "today"."""
+    if statement.table is None:
+        return None
+    columns, cells, own = statement.table
+    of_base = [
+        index for index, column in enumerate(columns[: len(cells)])
+        if index and BASE_ROW.search(column) is not None
+    ]  # fmt: skip
+    if len(of_base) != 1 or own in {0, of_base[0]} or own >= len(cells):
+        return None
+    return _base(cells[of_base[0]], cells[own])
+
+
+def _base(first: str, second: str) -> float | None:
+    """The first of two cells as a time per token, where both have the same unit."""
+    before, after = _IN_UNIT.match(first), _IN_UNIT.match(second)
     if before is None or after is None or bool(before["time"]) != bool(after["time"]):
         return None
     value = float(before["value"].replace(",", ""))

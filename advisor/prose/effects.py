@@ -161,10 +161,10 @@ def _pair_in(sentence: Sentence, clause: Clause, topical: bool) -> Effect | None
         topical and _TIMES_ARROW.search(sentence.text) is not None
     ):
         return None
-    prefill = any(tag.name == "PREFILL" for tag in clause.tags)
     for pair in pairs_in(sentence.text):
         start, end = sentence.start + pair.start, sentence.start + pair.end
         if clause.start <= start < clause.end:
+            prefill = _nearest_phase(clause, start) == "PREFILL"
             kind = Kind.GAIN if pair.factor > 1.0 else Kind.LOSS
             return Effect(kind, start, end, pair.factor, pair.tpot_ms, is_prefill=prefill)
     return None
@@ -172,6 +172,13 @@ def _pair_in(sentence: Sentence, clause: Clause, topical: bool) -> Effect | None
 
 _OF_TOKENS: Final = frozenset({"TIME", "RATE", "DECODE", "TOKENS", "SINGLE"})
 _TIMES_ARROW: Final = re.compile(r"\d ?(?:ms )?(?:->|→|=>|-->) ?\d[\d.]* ?(?:ms\b|t/s|tok)")
+
+
+def _nearest_phase(clause: Clause, at: int) -> str | None:
+    """The phase by the words of a clause that stand nearest to a place, those before it first."""
+    told = [tag for tag in clause.tags if tag.name in {"PREFILL", "DECODE"}]
+    before = [tag for tag in told if tag.start < at]
+    return before[-1].name if before else told[0].name if told else None
 
 
 def _of_prompt(text: str, clause: Clause, start: int) -> bool:

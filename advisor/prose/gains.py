@@ -90,7 +90,8 @@ def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     before, after = float(match[1].replace(",", "")), float(match[2].replace(",", ""))
     is_time = LABEL_TIME.search(label) is not None
     is_rate = LABEL_RATE.search(label) is not None
-    if is_time == is_rate or min(before, after) <= 0:
+    of_prompt = not (is_time or is_rate) and _LABEL_PROMPT.search(label) is not None
+    if is_time == (is_rate or of_prompt) or min(before, after) <= 0:
         return None
     factor = before / after if is_time else after / before
     if not 1.0 / LARGEST_FACTOR < factor < LARGEST_FACTOR or abs(factor - 1.0) <= _SAME:
@@ -98,7 +99,7 @@ def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     in_ms = re.search(r"\bms\b|milliseconds", label, re.IGNORECASE) is not None
     tpot = after if is_time and in_ms else 1e3 / after if is_rate else None
     kind = Kind.GAIN if factor > 1.0 else Kind.LOSS
-    return Effect(kind, match.start(), match.end(), factor, tpot)
+    return Effect(kind, match.start(), match.end(), factor, tpot, is_prefill=of_prompt)
 
 
 _SAME: Final = 0.02
@@ -109,6 +110,8 @@ LABEL_TIME: Final = Form(
     r"\bms ?(?:/|per|a) ?tok|\b(?:tpot|itl|tbt)\b|time per (?:output )?token"
     r"|(?:inter-?token|token|decode) latency|ms per (?:step|decode)",
 )
+_LABEL_PROMPT: Final = Form(r"\bpp ?\d+\W*$|\bprompt (?:eval|processing|speed)\b[^.;]{0,12}$")
+"""A rate of the prompt, as benchmarks of llama.cpp name it: "pp512 1450 -> 2900"."""
 LABEL_RATE: Final = Form(
     r"\btok(?:en)?s?(?:/| per | a )s|\bt/s\b|\btps\b|decode (?:speed|rate)",
 )

@@ -189,7 +189,9 @@ MARKS: Final = MappingProxyType(
             "improvement, less latency, (batch 1|bs1|bs 1|single user|single stream|one user|"
             "decode|7b|8b|13b|14b|30b|32b|34b|70b|72b|405b) step(|s), pause between (two the "
             ")(words|tokens), pauses between (words|tokens), wait between (two the )(words|"
-            "tokens), time between two (words|tokens)"
+            "tokens), time between two (words|tokens), (gap|gaps|spacing|interval|intervals|pause"
+            "|pauses|distance|delay) (between|of) (|two |successive |output |streamed "
+            "|streamed output |successive output |consecutive |generated )(words|tokens)"
         ),
         "RATE": (
             "tokens s, tok s, tps, tokens per second, token s, tokens sec, tok sec, token per "
@@ -243,7 +245,8 @@ MARKS: Final = MappingProxyType(
             "latency, decoding phase, output phase, completion speed, generates text, writing "
             "text, text output, users (see|get|notice), users (will|should) (see|get|notice), "
             "users can (expect|look forward), tg, tg128, sampling, token by token generation, "
-            "typing, types its answers, interactive path, decode win, types (out|back|its|the|"
+            "typing, types its answers, interactive path, decode win, token emission, tokens"
+            " emitted, emitted tokens, everything after (it|that), types (out|back|its|the|"
             "faster|quicker|replies|answers|text|words|tokens), (batch 1|bs1|bs 1|single user|"
             "single stream|one user|7b|8b|13b|14b|30b|32b|34b|70b|72b|405b) step(|s), between "
             "(two the )(words|tokens)"
@@ -287,9 +290,12 @@ MARKS: Final = MappingProxyType(
             "person at the (terminal|keyboard|screen), (at|with) one token per step"
         ),
         "PREFILL": (
-            "summari(s|z)(e|es|ing), ingests, "
+            "summari(s|z)(e|es|ing), ingests, (swallow|digest)(|s|ed|ing), (is|are|gets"
+            "|get) read in, reading the thing in, page (brief|contract|document|report|pdf|manual"
+            "|book|novel|transcript), "
             "prefill(|s|ing|ed), prompt(|s), prompt processing, prompt pass, ttft, first "
-            "(token|word)(|s), time to first token, ingest(|s|ing|ion), long document("
+            "(|output |generated |new )(token|word)(|s), time to first token, ingest(|s|ing"
+            "|ion), long document("
             "|s), reading in, "
             "reads in (the|a|your|his|her) (question|text|mail|book|contract|article|code|file"
             "|page|history"
@@ -330,7 +336,8 @@ MARKS: Final = MappingProxyType(
             "aggregate, aggregated, total, all users, all streams, overall, combined, per gpu "
             "hour, system wide, cluster, fleet, in total, together, server wide, across users, "
             "across requests, across all, total throughput, sum, throughput, the server, the "
-            "system, the node, the cluster, the deployment, the fleet, as many tokens"
+            "system, whole (node|server|system|cluster|fleet|machine"
+            "|box), the node, the cluster, the deployment, the fleet, as many tokens"
         ),
         "SHORT": (
             "one line (questions|answers|chats|replies|q), one liners, "
@@ -399,7 +406,8 @@ MARKS: Final = MappingProxyType(
             "as well, too, accordingly, inherits, inherit, by the same ratio, the same ratio, "
             "likewise, same factor, same speedup, same gain, equally, also, carries over, carry "
             "over, transfers to, same applies, same for, by the same, translates, same "
-            "improvement, just as much, both, no difference, same boost, similarly"
+            "improvement, in the same measure, in equal measure, just as much, both, no"
+            " difference, same boost, similarly"
         ),
         "ROUTE": (
             "read(|s), stream(|s|ed), load(|s|ed|ing), fetch(|es|ed), touch(|es|ed), pull(|s|ed), "

@@ -207,7 +207,9 @@ PER_TOKEN: Final = Form(
 )
 LESS_OF: Final = Form(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of")
 SOME_DIGIT: Final = re.compile(r"\d")
-SOME_AMOUNT: Final = re.compile(r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b)")
+SOME_AMOUNT: Final = re.compile(
+    r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b|seconds?\b|minutes?\b|hours?\b)"
+)
 PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
 RATE_COLUMN: Final = Form(
     r"\btok(?:en)?s?(?:\s?/\s?| per | a )s(?:ec(?:onds?)?)?\b|\bt/s|\btps\b"
