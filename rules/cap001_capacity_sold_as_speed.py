@@ -30,7 +30,9 @@ from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.levers import Nature
-from advisor.prose.model import Kind, Phase
+from advisor.prose.compared import capacities, compared_devices
+from advisor.prose.devices import devices_in
+from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import CAPACITY_DRIVES
 from advisor.prose.tiers import SHARED_LAYERS
 from advisor.prose.widths import widths_of
@@ -174,6 +176,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if _SPILLED.search(f"{statement.context_text} {statement.after_text}"):
         return None
+    if (wrong := _room_for_what_fits(said, sure)) is not None:
+        return wrong
     if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not _is_as_fast(said):
         return None
     if (ratio := _follows_capacity(said)) is not None:
@@ -218,11 +222,6 @@ def _is_as_fast(said: Said) -> bool:
     return said.has(_SAME_BANDWIDTH) or (one and not said.has("bandwidth"))
 
 
-_SIZE = Form(r"(?<![\w.,])(\d{1,4}) ?(?:GB|gigabytes)\b(?!/s)")
-_SIZES_OF_MEMORY = frozenset(
-    {4, 6, 8, 10, 11, 12, 16, 20, 22, 24, 32, 36, 40, 48, 64, 72, 80, 94, 96, 120, 128, 141, 180,
-     188, 192, 256, 288, 384, 512, 768, 1024}
-)  # fmt: skip
 _MORE_ROOM = Form(
     r"\b(?:more|additional|extra|bigger|larger|double|twice|each additional|freed|spare|unused"
     r"|another)"
@@ -238,6 +237,8 @@ _FITTED = (
     r"|(?:use[sd]?|needs?|takes?|has) (?:only |just )?\d+(?:\.\d+)? (?:of (?:the )?\d|gb\b)"
     r"|fits both|either (?:fits|holds)|already|lives in vram|runs? in both"
 )
+_IN_BOTH = Form(r"\bfits? (?:on |in |into )?(?:both|either)\b|\bboth (?:hold|fit)\b")
+"""What fits both is no faster in either, in any phase."""
 _BECAUSE = (
     r"because of (?:those|the|its) (?:\w+ )?\d+ ?gb|as there['’]?s more|more memory for"
     r"|in proportion to (?:the"
@@ -251,21 +252,85 @@ def _only_room_grows(said: Said) -> bool:
     statement = said.statement
     if statement.kind is not Kind.GAIN or not _OTHER_LEVERS.isdisjoint(statement.clause):
         return False
-    if statement.phase is not Phase.DECODE and not statement.is_single:
-        return False
-    if statement.cause not in {None, "CAPACITY", "HARDWARE", "QUANT", "TP", "MOE"}:
-        return False
     text = statement.context_text
+    in_both = "LLM" in statement.nearby and _IN_BOTH.search(text) is not None
+    if statement.phase is not Phase.DECODE and not statement.is_single and not in_both:
+        return False
+    aside = statement.cause == "PEAK" and statement.reach > 1
+    if not aside and statement.cause not in {None, "CAPACITY", "HARDWARE", "QUANT", "TP", "MOE"}:
+        return False
     if _shrinks(text):
         return False
-    sizes = {int(size) for size in _SIZE.findall(text)} & _SIZES_OF_MEMORY
-    grown = len(sizes) > 1 or _capacity_ratio(text) is not None or _MORE_ROOM.search(text)
+    several = len(capacities(text)) > 1 or _capacity_ratio(text) is not None
+    grown = several or _MORE_ROOM.search(text)
     if not grown or said.has(
         r"quanti|\bint\d|->|→|\bfp8\b.{0,20}\binstead|prun|distil|speculat|draft"
     ):
         return False
     as_fast = said.has(_SAME_BANDWIDTH) or bandwidths_in(text) == 1
     return as_fast or said.has(_FITTED) or said.has(_BECAUSE)
+
+
+_LEAST_GAIN = 1.15
+"""Over the ratio of the bandwidths: devices reach different parts of theirs."""
+_ROOM = 0.95
+
+
+def _room_for_what_fits(said: Said, sure: Confidence) -> Wrong | None:
+    """A device with more memory said to be faster than its bandwidth allows, for what fits both."""
+    statement, text = said.statement, said.statement.context_text
+    levers = _OTHER_LEVERS - {"QUANT"} if len(widths_of(text)) < 2 else _OTHER_LEVERS
+    if statement.kind is not Kind.GAIN or not levers.isdisjoint(statement.clause):
+        return None
+    if statement.phase is not Phase.DECODE and "LLM" not in statement.nearby:
+        return None
+    sizes = capacities(text)
+    if not (len(sizes) > 1 or said.has(r"\bvram\b|more memory|bigger memory")):
+        return None
+    rates = _rates_compared(statement)
+    gain = statement.speedup or 1.0
+    if rates is None or not _fits_both(said, sizes):
+        return None
+    ratio = rates[0] / rates[1]
+    if gain <= _LEAST_GAIN * ratio:
+        return None
+    return Wrong(
+        f"{rates[0]:,.0f} GB/s against {rates[1]:,.0f} allow {ratio:.2g}x; memory that is not read"
+        " moves nothing",
+        sure,
+        numbers={"bandwidth_ratio": ratio},
+    )
+
+
+def _rates_compared(statement: Statement) -> tuple[float, float] | None:
+    """Bandwidths of two devices, the one said to be faster first; twice one of one device."""
+    devices = compared_devices(statement)
+    if devices is not None:
+        pair = devices.one.bandwidth_gbs, devices.other.bandwidth_gbs
+        return pair if devices.is_told else (max(pair), min(pair))
+    named = {one.bandwidth_gbs for one in devices_in(statement.sentence_text)}
+    own = len(capacities(statement.sentence_text)) == 2
+    return (one := named.pop(), one) if len(named) == 1 and own else None
+
+
+def _fits_both(said: Said, sizes: list[int]) -> bool:
+    """Whether the weights fit the smaller memory: as told, or by their bytes."""
+    frame = said.statement.frame
+    if said.has(_FITTED):
+        return True
+    held = [float(size) * 1e9 for size in _OF_A_QUANT.findall(said.statement.context_text)]
+    held += [frame.weight_bytes] if frame.weight_bytes is not None else []
+    if not held and frame.parameters is not None:
+        held.append(frame.parameters * (frame.weight_bits or _WIDEST_BITS) / 8.0)
+    others = [size for size in sizes if all(abs(size * 1e9 / one - 1.0) > 0.02 for one in held)]
+    return bool(held and others) and max(held) < _ROOM * min(others) * 1e9
+
+
+_WIDEST_BITS = 16.0
+_OF_A_QUANT = Form(
+    r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:GB|gigs?) (?:(?:\w+ )?\d+B )?(?:\w+ )?(?:quant|model|file|gguf"
+    r"|checkpoint)\b"
+)
 
 
 def _of_shared_layers(said: Said) -> bool:

@@ -20,16 +20,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from advisor.audit import Audit
+from advisor.catalog.hardware import device
 from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.operands import routed, sentences_of
-from advisor.prose.model import Kind
+from advisor.prose.devices import devices_in
+from advisor.prose.model import Kind, Statement
 from advisor.rule import MEMORY, PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
 from advisor.wording import size
+
+if TYPE_CHECKING:
+    from advisor.prose.frame import Frame
 
 RULE = Rule(
     code="MOE002",
@@ -126,7 +132,8 @@ _NOT_THE_MODEL = Form(
     r"\b(?:kv|cache|context|adapters?|lora|draft|activations?|(?:per|each|one|an|every) "
     r"(?:expert|layer|token|step)|shared (?:experts?|layers?|part)|attention|router|reads?|streams?"
     r"|traffic|bandwidth)\b(?<!for the cache)(?<!for cache)(?<!for context)(?<!for the context)"
-    r"(?<!for a kv)(?<!for the kv)|\bno (?:\w+[- ]){0,3}?(?:card|gpu|device|laptop"
+    r"(?<!for a kv)(?<!for the kv)|\btokens? (?:needs?|takes?|reads?|costs?)\b"
+    r"|\bno (?:\w+[- ]){0,3}?(?:card|gpu|device|laptop"
     r"|machine|board)\b"
 )
 """What else needs memory, or is said of reading; and a card that is denied."""
@@ -139,19 +146,20 @@ def _judge(said: Said) -> Wrong | None:
     statement, frame = said.statement, said.statement.frame
     sure = confidence_of(statement)
     total = frame.parameters
-    if sure is None or statement.kind is not Kind.FITS or total is None:
+    if sure is None or not _is_of_memory(statement) or total is None:
         return None
-    if not said.has(_OF_ACTIVE) or (frame.active_parameters is None and not said.has("activ")):
+    sizes = _GIGABYTES.findall(statement.sentence_text)
+    told = said.has(_OF_ACTIVE) and (frame.active_parameters is not None or said.has("activ"))
+    if not told and not _is_of_active(frame, sizes):
         return None
     if said.says(r"\b(?:smaller|other|dense) models?\b|in contrast"):
         return None
     if said.has(_ELSEWHERE) or _NOT_THE_MODEL.search(statement.text):
         return None
-    sizes = _GIGABYTES.findall(statement.sentence_text)
     devices = frame.devices if frame.devices and frame.devices > 1 else 1
-    held = max((float(size) * 1e9 for size in sizes), default=0.0) * devices
+    held = max((float(size) * 1e9 for size in sizes), default=_of_device(statement)) * devices
     bits = frame.weight_bits or 16.0
-    if not sizes or held >= min(_LEAST_BYTES, _PART_KEPT * bits / 8.0) * total:
+    if not held or held >= min(_LEAST_BYTES, _PART_KEPT * bits / 8.0) * total:
         return None
     return Wrong(
         f"all {total / 1e9:.0f}B parameters must be held: {0.5 * total / 1e9:.0f} GB at 4 bits,"
@@ -159,3 +167,27 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"total_parameters": total, "stated_bytes": held},
     )
+
+
+def _of_device(statement: Statement) -> float:
+    """Memory of the device that a sentence names, in bytes; 0 where it names none or several."""
+    named = {one.identifier for one in devices_in(statement.sentence_text)}
+    return device(named.pop()).memory_gb * 1e9 if len(named) == 1 else 0.0
+
+
+_OF_MEMORY = Form(r"\b(?:vram|memory|ram|hbm|footprint)\b(?! (?:traffic|bandwidth|reads?|read))")
+_SAME = 0.3
+
+
+def _is_of_memory(statement: Statement) -> bool:
+    """Whether memory is said to be enough: in words, or by a cell of a column of memory."""
+    if statement.kind is Kind.AMOUNT and statement.table is not None:
+        return _OF_MEMORY.search(statement.table[0][statement.table[2]]) is not None
+    return statement.kind is Kind.FITS
+
+
+def _is_of_active(frame: Frame, sizes: list[str]) -> bool:
+    """Whether one size of memory is that of the active parameters, whoever says so."""
+    if frame.active_parameters is None or frame.weight_bits is None or len(sizes) != 1:
+        return False
+    return abs(float(sizes[0]) * 8e9 / (frame.active_parameters * frame.weight_bits) - 1.0) < _SAME

@@ -28,8 +28,8 @@ from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.operands import routed, sentences_of, stored_weight_bytes
+from advisor.prose.experts import ALL_EXPERTS, CANNOT_PASS, LIKE_DENSE, whole_read
 from advisor.prose.model import Kind, Statement, Status
-from advisor.prose.patterns import ALL_EXPERTS, LIKE_DENSE
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
 from advisor.said import (
     NO_DECODE,
@@ -187,6 +187,8 @@ def _sure(statement: Statement) -> Confidence | None:
         _WAVERING, statement.text, re.IGNORECASE
     ):
         return Confidence.HIGH
+    if statement.status is Status.DENIED and CANNOT_PASS.search(statement.text):
+        return Confidence.HIGH if statement.tpot_ms is not None else None
     return confidence_of(statement)
 
 
@@ -297,13 +299,14 @@ def _time_of_all(said: Said) -> float | None:
 
 
 _SEVERAL = (
-    r"\b(?:[2-9]|\d{2,}|many|several) (?:\w+ )?(?:tokens|sequences|users|requests|streams)"
+    r"\b(?:[2-9]|\d{2,}|many|several) (?:\w+ )?(?:tokens(?!/| (?:per|a) s)|sequences|users|requests"
+    r"|streams)"
     r"|\b(?:nearly|almost|far more|more) (?:\w+ )?(?:every|all|experts)"
 )
 """Several tokens in a step touch many experts, and rightly."""
 _PART_OF = (
     r"\d ?(?:G?B|gigs?)? of (?:(?:the |its )?\d|(?:it|them|that|those|which)\b)"
-    r"|of (?:the|its) (?:\d+ )?experts|\bof which\b"
+    r"|of (?:the|its) (?:\d+ )?experts|(?<!\ball )\bof which\b"
 )
 _OF_FEW = Form(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
@@ -368,6 +371,18 @@ _QUALITY = (
 )
 
 
+_LOADING = Form(
+    r"\b(?:\d+ (?:minutes?|seconds?)|start-?up|cold start|at start|load(?:ing)? (?:time|takes?|took"
+    r"|the checkpoint)|from (?:disk|ssd|nvme|storage))\b"
+)
+"""What is read once, when a model is loaded."""
+
+
+def _is_partly(text: str) -> bool:
+    """Whether words are of a part, or of what must be held."""
+    return _OF_FEW.search(text) is not None or _HELD.search(text) is not None
+
+
 def _reads_all(said: Said) -> bool:
     """Whether every expert, or every weight, is said to be read for a token."""
     statement = said.statement
@@ -377,13 +392,17 @@ def _reads_all(said: Said) -> bool:
     if statement.kind is not Kind.READS and not per_token:
         return False
     text = statement.text
-    if _OF_FEW.search(text) or _HELD.search(text) or re.search(_PART_OF, text):
-        return False
     alone = _FOR_EACH.search(statement.sentence_text) or statement.is_single
+    if (whole := whole_read(text)) is not None and alone:
+        if _LOADING.search(statement.sentence_text):
+            return False
+        return not _is_partly(text[slice(*whole)]) and not re.search(_PART_OF, text)
+    if _is_partly(text) or re.search(_PART_OF, text):
+        return False
     if not (alone or said.has(r"\btokens?\b")):
         return False
     if ALL_EXPERTS.search(text) and _TAKEN.search(text):
-        return alone is not None and bool(alone)
+        return bool(alone)
     if not re.search(r"token|step", statement.sentence_text) or not _TAKEN.search(text):
         return False
     if re.match(r"\W*(?:(?:for|in|with) )?(?:(?:an?|the|any) )?dense\b", text, re.IGNORECASE):

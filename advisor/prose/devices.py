@@ -55,7 +55,7 @@ _IN_WORDS: Final = Form(
 """Devices whose names are words, or a family and a number."""
 _LETTERED: Final = re.compile(
     r"\b(?:(?:RTX |Tesla |Quadro )?(?:A(?:2|10G?|16|30|40|100|800|[2456][05]00)|P(?:4|40|100)|T4G?"
-    r"|V100S?|L(?:2|4|20|40S?)|H(?:20|100|200)|B(?:200|300)|GH200)|MI\d{2,3}[AX]?"
+    r"|V100S?|L(?:2|4|20|40S?)|H(?:20|100|200)|B(?:200|300)|GH200)|MI\d{2,3}[AX]?|W[67][5-9]00"
     r"|M[1-5](?: (?:Pro|Max|Ultra))?|RTX (?:PRO )?[4-6]000(?: Ada)?)\b"
     r"(?: (?:(?:\d\d GB|\d\dGB)\b)?(?: ?(?:SXM\d?|PCIe|NVL))?)?"
 )

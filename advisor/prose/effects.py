@@ -21,6 +21,7 @@ from advisor.prose.cache_patterns import (
     spans_lengths,
 )
 from advisor.prose.cells import bare_cell
+from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, whole_read
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     Effect,
@@ -36,13 +37,11 @@ from advisor.prose.pairs import pairs_in
 from advisor.prose.patterns import (
     A_PART,
     ADVICE,
-    ALL_EXPERTS,
     CAPACITY_DRIVES,
     COPULA,
     DECIDES,
     FIGURE,
     FITS,
-    LIKE_DENSE,
     NOT_BEFORE,
     NUMBER_WORDS,
     OF_A_THING,
@@ -346,7 +345,7 @@ def _about_resources(
     decides = DECIDES.search(text) if "ATTN" in names else None
     if decides is not None and names & {"TIME", "RATE", "DECODE", "SINGLE"}:
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
-    sized = CAPACITY_DRIVES.search(text) if names & {"CAPACITY", "RATE", "FASTER"} else None
+    sized = CAPACITY_DRIVES.search(text) if names & _OF_PACE else None
     if sized is not None:
         yield Effect(Kind.DRIVER, clause.start + sized.end() - 1, clause.start + sized.end())
     limit = _limit(block.text, clause)
@@ -372,8 +371,10 @@ def _about_resources(
     if read is None and (" all" in text or "very" in text or "each" in text):
         read = ALL_EXPERTS.search(text)
     read = read or (LIKE_DENSE.search(text) if SOME_DIGIT.search(text) is not None else None)
-    if read is not None:
-        yield Effect(Kind.READS, clause.start + read.start(), clause.start + read.end())
+    whole = whole_read(text)
+    if whole is not None or read is not None:
+        start, end = whole or (read.span() if read is not None else (0, 0))
+        yield Effect(Kind.READS, clause.start + start, clause.start + end)
     if SOME_DIGIT.search(sentence.text) and (fits := FITS.search(text)) is not None:
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
     if "PEAK" in names and "dense" in text.lower() and (peak := SOME_PEAK.search(text)) is not None:
@@ -399,6 +400,7 @@ def _about_resources(
         )
 
 
+_OF_PACE: Final = frozenset({"CAPACITY", "RATE", "FASTER", "DECODE", "SINGLE", "TOKENS"})
 _OF_CACHE: Final = frozenset(
     {"KV", "LONG", "RATE", "DECODE", "TIME", "WEIGHTS", "ALWAYS", "TOKENS", "BYTES"}
 )

@@ -191,12 +191,12 @@ def _one_size(
     parts = _alike(part for _, part in sizes if part is not None)
     if stated is not None:
         own = float(next(filter(None, stated.groups()))) * 1e9
-        whole = _alike(size for size, _ in sizes if not _is_alike(size, own))
+        whole = _alike(size for size, _ in sizes if not _is_alike(size, own, _ROUNDED))
         return (whole[0], own) if len(whole) == 1 and own < whole[0] else (None, None)
     whole = [
         size
         for size in _alike(size for size, _ in sizes)
-        if not any(_is_alike(size, part) for part in parts)
+        if not any(_is_alike(size, part, _ROUNDED) for part in parts)
     ]
     if len(whole) != 1:
         return None, None
@@ -205,6 +205,8 @@ def _one_size(
 
 _SAME_SIZE: Final = 0.06
 """Sizes of one model under two names: 46.7 and 47 billion."""
+_ROUNDED: Final = 0.16
+"""What is active is told in round numbers: 5 of 5.7 billion, 3.3 as 3."""
 
 
 def _alike(sizes: Iterable[float]) -> list[float]:
@@ -216,14 +218,20 @@ def _alike(sizes: Iterable[float]) -> list[float]:
     return kept
 
 
-def _is_alike(size: float, known: float) -> bool:
-    return abs(size - known) <= _SAME_SIZE * known
+def _is_alike(size: float, known: float, grace: float = _SAME_SIZE) -> bool:
+    return abs(size - known) <= grace * known
 
 
 _ACTIVE_OF: Final = Form(
-    r"\b(\d+(?:\.\d+)?) ?(?:B|billion) (?:of (?:the |its |all )?\d+(?:\.\d+)? ?(?:B|billion) )?"
+    r"\b(\d+(?:\.\d+)?) ?(?:B|billion) (?:of (?:the |its |all |[\w.-]+['’]s )?\d+(?:\.\d+)? ?(?:B"
+    r"|billion) )?"
     r"(?:of )?(?:parameters |params )?(?:are |is |being )?(?:active|activated)\b"
-    r"|\bactivat(?:es|ing) (?:only |just )?(\d+(?:\.\d+)?)(?: ?B| billion)?\b"
+    r"|\b(?:activat(?:es|ing)|uses|using|touches) (?:only |just |merely |about |around |roughly "
+    r"|some |barely )?(\d+(?:\.\d+)?)(?: ?B| billion)\b(?: (?:of|out of|parameters|params|per"
+    r"|weights"
+    r"|active)\b|[.,;)]|$)"
+    r"|\bactivat(?:es|ing) (?:only |just )?(\d+(?:\.\d+)?)\b"
+    r"|\b(?:only|just|merely) uses? (\d+(?:\.\d+)?) ?(?:B|billion)\b"
     r"|\bactive (?:parameters|params)[ :=(]{1,2}(?:are |of )?(\d+(?:\.\d+)?) ?(?:B|billion)\b",
 )
 _TOKENS: Final = Form(

@@ -53,32 +53,19 @@ READS: Final = Form(
     r"|traffic|weight\w*)"
     r"|(?:token|bandwidth) (?:\w+ ){0,3}?(?:costs?|needs?|sees?|requires?|takes?))\b",
 )
-ALL_EXPERTS: Final = Form(
-    r"\b(?:all|every(?: single)?|each(?: one)?|the (?:full|whole|entire|complete) set)(?: of)?"
-    r"(?: the| its| those)?(?: (?:\d{1,3}|two|four|eight|sixteen|sixty-four))?"
-    r"(?: (?:routed|different|available|stored|local))? experts?\b"
-    r"|\b(?:over|through|across|on|of|touches|reads|visits) all (?:\d{1,3}|four|eight|sixteen)\b",
-)
-"""Every expert of a mixture, as what a clause is about."""
-LIKE_DENSE: Final = Form(
-    r"(?:\bas (?:slow(?:ly)?|fast|quick(?:ly)?|expensive|heavy|costly) as"
-    r"|\bno (?:faster|quicker|cheaper) than|\b(?:same|identical) (?:\w+ ){1,3}?as"
-    r"|\b(?:just|exactly|behaves|runs|decodes|performs) like|\b(?:equals?|matches|that of"
-    r"|the one of|on a par with|level with|those of)) (?:an? |the |any )?"
-    r"(?:(?:equally large |comparable )?dense (?:\w+ ){0,2}?)?(\d{1,4}(?:\.\d+)?) ?B\b"
-    r"|\bdense (?:\w+ ){0,2}?(\d{1,4}(?:\.\d+)?) ?B\b[^.;:]{0,48}?\b(?:just as (?:fast|slow"
-    r"|quick)\w*|equally (?:fast|slow)|(?:at )?the same (?:speed|rate|pace|time|latency)"
-    r"|no slower)",
-)
-"""A model that is said to cost what a dense one of so many parameters does."""
 CAPACITY_DRIVES: Final = Form(
     r"\b(?:speed|rate|pace|t/s|tok(?:en)?s?/s|tokens per second|tg|tps|generation|decod\w+|fast)\b"
     r"(?: \w+){0,3}? (?:(?:goes|go|grows?|rises?|scales?|increases?|climbs?) (?:\w+ )?with"
     r"|follows?|tracks?|depends? (?:\w+ )?on|hinges? on|(?:is|are) (?:\w+ )?(?:set|decided"
     r"|determined|given|limited|governed) by|comes? (?:\w+ )?from|is a (?:matter|question"
-    r"|function) of) (?:the |how much )?(?:amount of |size of )?(?:vram|gigabytes"
-    r"|memory(?: size| capacity| amount)|capacity|(?:card|hbm|ram)(?:'s)? (?:size|capacity)"
+    r"|function) of) (?:the |how (?:much|many) )?(?:amount of |size of )?(?:vram|gigabytes"
+    r"|gb\b|memory(?: size| capacity| amount)|capacity|(?:card|hbm|ram)(?:'s)? (?:size|capacity)"
     r"|memory (?:a |the |you |is ))"
+    r"|\b(?:(?:memory|vram|ram|card|hbm) (?:size|capacity|amount)|(?:amount|size) of (?:the )?"
+    r"(?:memory|vram|ram)|capacity|(?:the )?(?:number of )?gigabytes) (?:\w+ )?(?:decides?"
+    r"|determines?|sets?|governs?|dictates?|drives?|limits?|fixes) (?:how (?:fast|quick)|(?:the "
+    r"|your |our )?"
+    r"(?:speed|rate|pace|tokens|decode|generation))"
     r"|\bwhat (?:\w+ )?(?:matters|counts|decides|sets|drives|limits)\b[^.;:]{0,24}?\b(?:speed|rate"
     r"|pace|tokens per second|t/s|tok/s|fast)\b[^.;:]{0,12}? is (?:the )?(?:amount of |size of )?"
     r"(?:vram|memory (?:size|capacity)|memory(?! band)|capacity|gigabytes)\b"
@@ -89,21 +76,34 @@ CAPACITY_DRIVES: Final = Form(
     r"|comes with) (?:more|twice the|double the) (?:memory|vram|gigabytes|gb|ram)\b",
 )
 """Memory size that is said to set speed."""
+_WAY: Final = r"(?:(?:entirely|wholly|fully|completely|easily|happily|comfortably|nicely|just) )?"
 FITS: Final = Form(
-    r"\b(?:runs? (?:in|on)|fits?(?: into| in| on)?|fitting|needs? (?:only|just|no more than|at most"
-    r"|a mere)|only needs?|requires? (?:only|just)|(?:gets?|makes?|can) (?:by|do) with"
-    r"|(?:is|are|will be|should be) (?:enough|plenty|sufficient|ample|all (?:it|you|we|one) needs?)"
-    r"|suffices?|(?:can|will) (?:serve|hold|host|run|take|carry|store|load"
-    r"|keep(?! (?:us|you|me|him|her|it below|the (?:step|rate|time))\b))"
-    r"|(?:holds?|hosts?|carries|stores?|takes|keeps) (?:it|them|everything|all of it|the (?:\w+ "
-    r")?(?:model|thing|lot)|\w+[- ]?\d\w*)|(?:will|would|should|can) do\b"
+    rf"\b(?:runs? {_WAY}(?:in|on|inside|within|from)|fits?(?: {_WAY}(?:into|in|on|inside|within))?"
+    r"|fitting"
+    r"|needs? (?:only|just|no more than|at most|a mere)|only needs?|requires? (?:only|just)"
+    r"|(?:gets?|makes?|can) (?:by|do) with"
+    r"|(?:is|are|will be|should be) (?:(?:therefore|thus|hence|then|already|quite|more than|amply)"
+    r" )?(?:enough|plenty|sufficient|ample|adequate|all (?:it|you|we|one) needs?)"
+    r"|(?:can|could|will) be (?:kept|held|hosted|run|stored|served|housed) (?:on|in|by)"
+    r"|suffices?|(?:can|will) (?:serve|hold|host|run|take|carry|store|load|keep (?!us|you|me|up))"
+    r"|(?:holds?|hosts?|carries|stores?|takes|keeps|accommodates?|houses?) (?:it|them|everything"
+    r"|all of it|the (?:\w+ )?(?:model|thing|lot|weights)|\w+[- ]?\d\w*)"
+    r"|(?:will|would|should|can) do\b|does (?:the|this) (?:job|trick)|do (?:the|this) (?:job|trick)"
     r"|(?:has|have|needs?|must) (?:to )?(?:only )?be (?:resident|held|kept|in (?:memory|vram|hbm))"
-    r"|go(?:es)? (?:in|into|on|onto)|squeezes? (?:in|into|on|onto)|loads? (?:into|onto|in|on)"
-    r"|(?:has|have) room for|is (?:within|in) reach of|lives? (?:in|on)"
-    r"|(?:needs?|takes?|wants?|requires?) (?:about |some |roughly )?\d[\d.]* ?GB of "
-    r"(?:gpu |device )?(?:memory|vram|ram|hbm)"
+    rf"|go(?:es)? {_WAY}(?:in|into|on|onto)|squeezes? {_WAY}(?:in|into|on|onto)"
+    rf"|loads? {_WAY}(?:into|onto|in|on)"
+    rf"|(?:has|have) room for|is (?:within|in) reach of|(?:lives?|sits?|stays?) {_WAY}(?:in|on"
+    rf"|inside)"
+    r"|(?:needs?|takes?|wants?|requires?|occup(?:y|ies)) (?:about |some |roughly )?\d[\d.]* ?GB\b"
+    r"(?!/s)(?: of (?:gpu |device )?(?:memory|vram|ram|hbm)| in (?:fp|bf|int)\d| at \d)"
+    r"|(?:is|are) (?:(?:therefore|thus|hence|then) )?(?:accommodated|held|hosted|housed"
+    r"|stored) (?:by"
+    r"|in|on)"
+    r"|^\W*(?:about )?\d[\d.]* ?GB of (?:memory|vram|ram|hbm)\b"
+    r"|(?:means|makes|gives|comes to) (?:about )?\d[\d.]* ?GB of (?:memory|vram|ram|hbm)"
     r"|(?:memory|vram|ram) (?:needed|required|requirement|need|budget|footprint)\b)",
 )
+"""What memory is said to be enough."""
 OVER_ALL: Final = Form(
     r"\b(?:sav(?:es?|ed|ing)|cuts?|reduc(?:es?|ed|ing|tion of)|lowers?|removes?|eliminates?"
     r"|shaves off|drops by|falls by|shrinks by)\s(?:\w+\s){0,4}?(?:by |of )?([1-9]\d\d)\s?%",

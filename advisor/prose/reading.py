@@ -289,7 +289,14 @@ class _BlockReader:
             Kind.UNHURT,
             Kind.NO_GAIN,
         }
-        status = status_of(block, self.sentences, index, clause, effect.start, of_speed=of_speed)
+        status = status_of(
+            block,
+            self.sentences,
+            index,
+            clause,
+            effect.start,
+            of_speed=of_speed and effect.kind is not Kind.READS,
+        )
         own = ideas_of(block.text, clause.tags)
         kind = effect.kind
         if kind is Kind.GAIN and status is Status.DENIED:

@@ -191,9 +191,14 @@ def _bounds(text: str) -> Iterator[tuple[int, int]]:
         yield _trimmed(text, start, len(text))
 
 
+_CHIP: Final = re.compile(r"\bM\d$")
+
+
 def _abbreviated(text: str, stop: int) -> bool:
     begin = max(text.rfind(" ", max(0, stop - 12), stop), text.rfind("(", max(0, stop - 12), stop))
     word = text[begin + 1 : stop].lower()
+    if word == "max" and _CHIP.search(text, max(0, begin - 4), begin):
+        return False  # "on an M1 Max." names a chip
     if word == "no":  # "No. 5" is a number, "No. Zeros are read" an answer
         return text[stop + 1 : stop + 3].strip()[:1].isdigit()
     return (

@@ -279,7 +279,7 @@ def status_of(
         return embedded
     start, end = part_of(text, clause, at)
     certain = is_certain(text[sentence.start : at])
-    if not certain and is_negated(sentence.words, clause, at, start):
+    if not certain and is_negated(sentence.words, clause, at, _main_from(text, start, at)):
         return Status.DENIED
     if of_speed and _UNCHANGED.search(text, start, end):
         return Status.DENIED
@@ -344,6 +344,17 @@ def part_of(text: str, clause: Clause, at: int) -> tuple[int, int]:
             end = match.start()
             break
     return start, end
+
+
+_REASON: Final = Form(
+    r"\W*(?:since|because|as|although|though|given that|now that) [^,;:.]{3,120}, "
+)
+
+
+def _main_from(text: str, start: int, at: int) -> int:
+    """Where the main clause begins after a reason that opens it: "Since nobody knows X, Y"."""
+    match = _REASON.match(text, start, at)
+    return start if match is None else match.end()
 
 
 def is_negated(said: Sequence[Word], clause: Clause, at: int, start: int) -> bool:
@@ -446,7 +457,8 @@ _CHANGES: Final = frozenset({"UP", "DOWN", "IMPROVED"})
 _OF_SPEED: Final = frozenset({"TIME", "RATE", "PREFILL", "THROUGHPUT", "DECODE"})
 _FINITE: Final = Form(
     r"\b(?:is|are|will|would|should|can|could|may|might|must|has|have|had|do|does|makes?|gives?"
-    r"|gets?|goes|becomes?|means?|puts?|brings?|takes?|reach(?:es)?|now|then|so|hence|therefore|same)\b"
+    r"|gets?|goes|becomes?|means?|puts?|brings?|takes?|reach(?:es)?|now|then|so|hence|therefore"
+    r"|same)\b"
     r"|\b[a-z]{2,}(?:ies|[^s\W]s) (?:to|by|at|over|as|with|along|through)\b"
 )
 

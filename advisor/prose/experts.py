@@ -1,0 +1,94 @@
+"""What prose says of the experts of a mixture: that a token reads them all, or costs as if it did.
+
+"All eight experts are read", "a token goes through the entire file", "the experts that are not
+selected are read as well", "routing leaves the traffic as it is", "as slow as a dense 47B".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from advisor.forms import Form
+
+ALL_EXPERTS: Final = Form(
+    r"\b(?:all|every(?: single)?|each(?: one)?|the (?:full|whole|entire|complete) set)(?: of)?"
+    r"(?: the| its| those)?(?: (?:\d{1,3}|two|four|eight|sixteen|sixty-four))?"
+    r"(?: (?:routed|different|available|stored|local))? (?:experts?|ffns|mlps|feed-forwards?)\b"
+    r"|\b(?:over|through|across|on|of|touches|reads|visits) all (?:\d{1,3}|four|eight|sixteen)\b"
+    r"|\ball (?:\d{1,3}|four|eight|sixteen)(?: of them)? (?:get|are|must|have to|need|be)\b"
+    r"|\bevery expert['’]s\b"
+)
+"""Every expert of a mixture, as what a clause is about."""
+_READ: Final = (
+    r"(?:read|stream|load|fetch|pull|mov|transfer|touch|drag|cross|visit|swe[ep]+t?|scann?|travers"
+    r"|shovell?|haul)\w*"
+)
+_WHOLE: Final = (
+    r"(?:(?:the |its |their |a )?(?:whole|entire|full|complete)(?: of)?(?: the| its)?"
+    r"(?: \d[\d.]* ?(?:GB|B|billion|trillion)\b)?"
+    r"|all of (?:it|them|its|these|those|which|the)|all (?:the |its |their )?(?:weights|parameters"
+    r"|matrices|\d[\d.]* ?(?:GB|B|billion|trillion))|every (?:single )?(?:one of them|weight"
+    r"|parameter|byte)|(?:its|their|the) (?:full |whole )?(?:\d[\d.]* )?(?:trillion|billion))"
+)
+READS_WHOLE: Final = Form(
+    rf"\b{_READ} (?:\w+ ){{0,3}}?{_WHOLE}"
+    rf"|\b{_WHOLE}[^.;:]{{0,48}}? (?:is|are|be|been|gets?|has to|have to|must)(?: be)? (?:\w+ )?"
+    rf"(?:{_READ}|come out|comes? from|pass(?:ed)?)"
+    rf"|\b{_WHOLE} (?:\w+ ){{0,2}}?(?:crosses|cross|passes|goes|go|travels?|moves?)\b"
+    rf"|\b(?:go(?:es)?|pass(?:es)?|runs?|travels?|works?) (?:its way )?(?:through|over) {_WHOLE}"
+)
+"""All weights of a model, or the whole file, said to be read."""
+UNCHOSEN_READ: Final = Form(
+    r"\b(?:un(?:selected|used|chosen|routed|picked|needed)|inactive|idle|sleeping|dormant)"
+    r" experts?\b[^.;:]{0,40}? (?:are|is|get|gets|still|must|cost|have to|also|too)\b"
+    r"|\bexperts? (?:that|which) (?:are|is|was|were) not (?:selected|chosen|routed|needed|picked"
+    r"|used|active)[^.;:]{0,24}? (?:are|is|get|gets|still|must|cost|have to)\b"
+    r"|\bexperts?,? (?:selected|chosen|active|used|picked) or not\b"
+)
+"""Experts that no token chose, and that are read nevertheless."""
+_ROUTING: Final = (
+    r"(?:rout(?:ing|er)|experts?|moe|mixture|sparse|sparsity|gating|(?:top|choice|selection)\b)"
+)
+_TRAFFIC: Final = (
+    r"(?:the )?(?:memory |hbm |dram |weight )?(?:traffic|bytes(?: read)?|reads|bandwidth(?: needed"
+    r"| demand| use)?)"
+)
+TRAFFIC_KEPT: Final = Form(
+    rf"\b{_ROUTING}[^.;:]{{0,60}}? (?:leaves?|leaving|keeps?) {_TRAFFIC}[^.;:]{{0,40}}?"
+    r" (?:undiminished|unchanged|unaffected|untouched|where it|where they|as it|as they|the same)\b"
+    rf"|\b{_ROUTING}[^.;:]{{0,40}}? (?:does not|doesn['’]t|do not|cannot|can['’]t|never) (?:reduce"
+    rf"|lower|cut|save|spare|shrink|lessen|diminish|relieve) (?:\w+ )?{_TRAFFIC}"
+    rf"|\b(?:moe|mixture\w*(?: of experts)?|routing|sparsity) (?:saves?|lowers?|cuts?|reduces?)"
+    rf" (?:only )?(?:compute|flops|arithmetic|math)(?: only| alone)?,? (?:and |but )?(?:not|never)"
+    rf" {_TRAFFIC}"
+)
+"""Routing that is said to spare no bytes."""
+LIKE_DENSE: Final = Form(
+    r"(?:\bas (?:slow(?:ly)?|fast|quick(?:ly)?|expensive|heavy|costly) as"
+    r"|\bno (?:faster|quicker|cheaper) than|\b(?:same|identical) (?:\w+ ){1,3}?as"
+    r"|\b(?:just|exactly|behaves|runs|decodes|performs) like|\b(?:equals?|matches|that of"
+    r"|the one of|on a par with|level with|those of|speed of|pace of|rate of|twice)) (?:an? |the "
+    r"|any )?"
+    r"(?:(?:equally large |comparable )?dense (?:\w+ ){0,2}?)?(\d{1,4}(?:\.\d+)?) ?B\b"
+    r"|\bdense (?:\w+ ){0,2}?(\d{1,4}(?:\.\d+)?) ?B\b[^.;:]{0,48}?\b(?:just as (?:fast|slow"
+    r"|quick)\w*|equally (?:fast|slow)|(?:at )?the same (?:speed|rate|pace|time|latency)"
+    r"|no slower)",
+)
+"""A model that is said to cost what a dense one of so many parameters does."""
+CANNOT_PASS: Final = Form(
+    r"\b(?:cannot|can['’]t|can not|could not|won['’]t|will not|(?:can"
+    r"|will) never) (?:\w+ )?(?:exceed"
+    r"|go (?:below|beyond|above|under|faster)|be (?:faster|quicker|more|less|above|below|under"
+    r"|over)|get (?:below|above|past|under|beyond|more)|beat|pass|surpass|(?:reach|do) more"
+    r"|drop below|fall below)\b"
+)
+"""Words that deny what is beyond a figure, and so assert it as a bound."""
+
+
+def whole_read(text: str) -> tuple[int, int] | None:
+    """Where a clause says that every expert or weight is read, or that routing spares no bytes."""
+    for form in (READS_WHOLE, UNCHOSEN_READ, TRAFFIC_KEPT):
+        match = form.search(text)
+        if match is not None:
+            return match.span()
+    return None
