@@ -22,14 +22,19 @@ the measured tokens per pass.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
-from advisor.rule import Rule
-from advisor.wording import digits, factor, factors
+from advisor.prose.drafts import acceptance_in, drafted_in, tokens_per_pass
+from advisor.prose.model import Kind
+from advisor.rule import PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of
+from advisor.wording import digits, factor, factors, percent
 
 RULE = Rule(
     code="SPC002",
@@ -41,8 +46,12 @@ RULE = Rule(
     about=(
         "speculate",
         "block_decoding",
+        PROSE,
     ),
     flagged=(
+        """\
+Of the drafted tokens 12% are accepted. «Speculation makes a chat 3x faster.»
+""",
         """\
 rooflint: 1
 model: Llama-3.1-8B
@@ -62,6 +71,9 @@ levers:
 """,
     ),
     passing=(
+        """\
+Of the drafted tokens 80% are accepted. Speculation makes a chat 2.4x faster.
+""",
         """\
 rooflint: 1
 model: Llama-3.1-8B
@@ -84,6 +96,17 @@ levers:
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Claims above the tokens of a pass."""
+    yield from _levers(audit)
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="no token leaves without a pass that verified it",
+        instead="claim less than the tokens of a pass, or raise acceptance",
+    )
+
+
+def _levers(audit: Audit) -> Iterator[Finding]:
+    """Claims of levers above what their drafts allow."""
     for lever in audit.levers:
         drafting, judged = lever.after.deployment.speculation, lever.claim
         if drafting is None or lever.lever.kind not in RULE.about or judged is None:
@@ -108,3 +131,56 @@ def check(audit: Audit) -> Iterator[Finding]:
             facts=lever_facts(lever),
             numbers={**lever_numbers(lever), "tokens_per_pass": limit},
         )
+
+
+_LITTLE = 1.35
+"""Tokens per pass that drafting and verifying may well eat up."""
+_OF_DRAFT = Form(
+    r"\b(?:draft(?:er|ing)?(?: model)?|small(?:er)? model|assistant(?: model)?) (?:\w+ ){0,2}?(?:is"
+    r"|are|runs?|generates?|decodes?|takes?|costs?)\b"
+)
+"""The speed of the draft, and not of what it is drafted for."""
+_NO_GAIN = Form(
+    r"\b(?:no|not|only|hardly|barely|never|cannot|less|below|under|loses?|slower|off)\b"
+)
+_OTHERS = frozenset({"QUANT", "TP", "GRAPHS", "BATCH", "DISTILL", "KVQ"})
+
+
+def _judge(said: Said) -> Wrong | None:
+    """A gain above the tokens of a pass at the acceptance that the text gives."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    if (
+        sure is None
+        or statement.kind not in {Kind.GAIN, Kind.FREE}
+        or "SPEC" not in statement.nearby
+    ):
+        return None
+    if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.clause):
+        return None
+    if _OF_DRAFT.search(statement.text) is not None:
+        return None
+    text = f"{statement.context_text} {statement.next_text}"
+    accepted = acceptance_in(text)
+    if accepted is None:
+        return None
+    accepted = max([accepted, *map(float, _SHARE.findall(statement.sentence_text))])
+    drafted = drafted_in(text)
+    most = tokens_per_pass(drafted, accepted)
+    if statement.speedup is None:
+        certain = statement.kind is Kind.GAIN or _CERTAIN.search(statement.text) is not None
+        if most > _LITTLE or not certain or _NO_GAIN.search(statement.text) is not None:
+            return None
+    elif statement.speedup <= GRACE * most:
+        return None
+    told = f"{drafted} drafted tokens" if drafted is not None else "any number of drafted tokens"
+    return Wrong(
+        f"at an acceptance of {percent(accepted)} {told} leave {most:.2f} tokens a pass, less the"
+        " time of drafting and verifying",
+        sure,
+        numbers={"acceptance": accepted, "tokens_per_pass": most},
+    )
+
+
+_SHARE = re.compile(r"(?<![\w.])0\.\d+(?![\w.]*\d?x)")
+_CERTAIN = Form(r"\b(?:guarantee[ds]?|certain|sure|assured|always)\b")

@@ -32,8 +32,16 @@ from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.operands import gemm_share
+from advisor.prose.drafts import (
+    PER_PASS,
+    QUALITY_ONLY,
+    drafted_in,
+    is_every_pass,
+    tokens_per_pass,
+    without_conditions,
+)
+from advisor.prose.loads import BUSY, LARGE, SMALL, last_load, most_load, sequences_in
 from advisor.prose.model import Kind, Phase, Status
-from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import digits, factor, factors
@@ -78,9 +86,6 @@ levers:
     ),
 )
 
-_LARGE = 64
-"""Sequences with which four drafted tokens each reach the crossover of an H100 (295)."""
-
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Speculation without a condition, or at a batch where it pays no more."""
@@ -122,20 +127,6 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         )
 
 
-_COUNT = rf"\d{{1,2}}|{SEVERAL}"
-_DRAFTED = Form(
-    rf"\bdraft(?:s|ing|ed)? (?:of |length )?(?:of )?({_COUNT})\b"
-    rf"|\b({_COUNT}) (?:draft(?:ed)?|proposed|guessed|speculative|candidate) tokens"
-    rf"|\b({_COUNT}) (?:drafts|guesses|proposals|candidates)\b"
-    rf"|\b(?:gamma|γ|k|num_speculative_tokens|(?:draft|spec(?:ulative)?)[-_ ](?:tokens|length|len|k"
-    rf"|n)"
-    rf"|n_predict|draft[-_]max|lookahead|steps)\s?(?:=|:|of|is)?\s?({_COUNT})\b"
-    rf"|\b(?:guess(?:es)?|propos(?:es?|ing)|predict(?:s|ing)?) (?:the next )?({_COUNT})\b(?! ?%)"
-)
-_PER_PASS = Form(
-    rf"\b({_COUNT}) tokens (?:(?:per|a|each|every|in (?:one|a|each)) (?:pass|step|forward|round|go"
-    r"|verification)|instead of one|for the price of one|at once|at a time)"
-)
 _NEVER = (
     r"never (?:\w+ ){0,2}?(?:slow|worse)"
     r"|(?:cannot|can not|can['’]t) (?:\w+ )?(?:slow|make \w+ worse)"
@@ -153,20 +144,6 @@ _NEW_TEXT = (
     r" "
     r"board|irrespective|independent(?:ly)? of (?:the )?(?:text|prompt|task|content|input)"
 )
-_MANY = Form(
-    r"\b(?:batch(?: size)?|bs|concurrency|max_num_seqs)\W{0,3}(?:of |is |at )?(?P<batch>\d{1,4})\b"
-    r"|\b(?P<count>\d{1,4}) (?:[\w-]+ ){0,2}?(?:users|chats|streams|sessions|sequences|requests"
-    r"|clients|conversations|seqs|slots|callers|queries|of them|in flight|at once|in parallel"
-    r"|together|concurrent(?:ly)?)\b"
-)
-_BUSY = (
-    r"\b(?:saturat\w+|(?:100|9\d) ?%? ?(?:gpu )?(?:utili[sz]ation|load|busy|occupancy)|full(?:y)?"
-    r" (?:load|batch|server|house|loaded|occupied)|peak (?:hours?|load"
-    r"|traffic)|rush hour|heavy (?:load|traffic)|under (?:full |heavy |high )?load|busy|batch jobs?"
-    r"|offline (?:job|batch|run|queue|workload)s?|bulk|nightly|overnight|high (?:concurrency|load"
-    r"|qps)|large batch(?:es)?|big batch(?:es)?|hundreds of (?:users|requests|streams|sequences)"
-    r"|max(?:ed|imum)? (?:out|batch|throughput|load)|throughput (?:job|tier|profile)s?)\b"
-)
 _LOAD = r"(?:load|batch(?: sizes?)?|concurrency|traffic|utili[sz]ation|occupancy|queue)s?"
 _ANY_LOAD = (
     rf"\b(?:(?:at|under|for|in|with|on) (?:any|every|all|whatever|each) (?:\w+ )?{_LOAD}"
@@ -181,16 +158,13 @@ _OFF = (
     r" nothing)"
     r"|shrinks?|fades?|vanish\w*|drops? to|falls to|below"
     r" 1"
-    r"|at the (?:cost|expense|price)|trade|lower throughput|only(?! help| gain| win| upside)|may"
+    r"|at the (?:cost|expense|price)|trade|lower (?:\w+ )?(?:throughput|output|total)|only(?!"
+    r" help| gain| win| upside)|may"
     r"|unless|except|until|up to batch|break-?even|smaller|no"
-    r" longer|stop(?:s|ped)?|depends?|if|nothing (?:at|with|for|above|beyond|from)|no (?:gain"
+    r" longer|stop(?:s|ped)?|depends?|if|(?<!costs )(?<!cost )nothing (?:at|with|for|above"
+    r"|beyond|from)|no (?:gain"
     r"|speed-?up"
     r"|benefit|help))\b"
-)
-_SMALL = (
-    r"\b(?:batch(?: size)?|bs|concurrency)\W{0,3}(?:of |is )?(?:1|one|2|two|4|four)\b|single[- ]"
-    r"(?:user|stream|request|sequence)|one (?:user|stream|request|chat)|lone|idle|small batch"
-    r"|(?:low|light|small) (?:load|concurrency|batch|traffic)|alone"
 )
 _BAD_DRAFTS = (
     r"\b(?:wrong|bad(?:ly)?|poor(?:ly)?|miss(?:es|ed)?|reject\w*|useless|mispredict\w*|fails?|low"
@@ -225,26 +199,18 @@ _LONGEST_SHORT = 8192
 """Tokens of context from which on decode stays bound by the cache at any batch."""
 
 
-def _number(word: str) -> int:
-    return count_of(word)
-
-
-def _drafted(text: str) -> int | None:
-    """Tokens drafted for a pass, where a text tells them."""
-    match = _DRAFTED.search(text)
-    if match is not None:
-        return _number(next(group for group in match.groups() if group))
-    passes = _PER_PASS.search(text)
-    return _number(passes[1]) - 1 if passes is not None else None
+_ACCEPTANCE_TOLD = Form(_ACCEPTED.replace("|up to", ""))
+_USUAL = 0.6
+"""An acceptance for examples."""
 
 
 def _takes_all_drafts(said: Said) -> int | None:
     """Tokens drafted, where the gain is as large with no word on what is accepted."""
     statement = said.statement
-    drafted = _drafted(statement.context_text)
+    drafted = drafted_in(statement.context_text)
     if drafted is None or drafted < 2 or statement.speedup is None:
         return None
-    if said.has(_ACCEPTED.replace("|up to", "")) or re.search(
+    if _ACCEPTANCE_TOLD.search(without_conditions(statement.context_text)) or re.search(
         r"\bup to\b|at most", statement.text, re.IGNORECASE
     ):
         return None
@@ -269,8 +235,31 @@ def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
 
 def _sequences(said: Said) -> int:
     """The most sequences in a step that the sentence or its frame tells."""
-    counts = [int(m["batch"] or m["count"]) for m in _MANY.finditer(said.statement.sentence_text)]
-    return max([said.statement.frame.batch or 0, *counts])
+    return max(said.statement.frame.batch or 0, sequences_in(said.statement.sentence_text))
+
+
+_LONGER = Form(
+    r"\bthe (?:longer|more) (?:the |of the )?(?:\w+ )?(?:drafts?|guesses|proposals|draft(?:ed)?"
+    r" tokens"
+    r"|lookahead)[^.;]{0,24}?,? the (?:faster|quicker|better|shorter|larger)\b"
+    r"|\bmore (?:draft(?:ed)? tokens|guesses|drafts) (?:are|is) always (?:better|faster)\b"
+)
+"""Drafts that are to be the better the longer they are."""
+_THERE = Form(r"\b(?:there|its|it|same|too|also|as well|either|these|those|this|that|on top)\b")
+
+
+def _is_large(said: Said) -> bool:
+    """Whether a step is full: by its clause or sentence, or by what was told last before."""
+    statement = said.statement
+    own = most_load(statement.text)
+    if own is not None and statement.table is None:
+        return own >= LARGE
+    full = sequences_in(statement.sentence_text) >= LARGE or said.says(BUSY)
+    if full or "LARGE_BATCH" in statement.sentence or (statement.frame.batch or 0) >= LARGE:
+        return True
+    points = statement.is_aggregate or _THERE.search(statement.text) is not None
+    before = statement.context_text[: statement.context_text.rfind(statement.sentence_text)]
+    return points and (last_load(before) or 0) >= LARGE
 
 
 def _is_long(said: Said) -> bool:
@@ -286,15 +275,15 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if statement.kind is Kind.LOSS and statement.status is Status.DENIED and said.says(_NEVER):
         sure = Confidence.HIGH
-    drafts = "SPEC" in statement.nearby or _PER_PASS.search(statement.context_text) is not None
+    drafts = "SPEC" in statement.nearby or PER_PASS.search(statement.context_text) is not None
     if sure is None or not drafts:
         return None
     if statement.phase in NO_DECODE and (
         statement.phase is not Phase.PREFILL or said.says(r"ttft|prefill|first token|processing")
     ):
         return None
-    if said.has(r"n-?gram|prompt[- ]lookup"):
-        return _unpredictable(said, sure)
+    if statement.kind is Kind.FREE and is_every_pass(statement.text):
+        return _by_acceptance(sure)
     named = "SPEC" in statement.sentence or (
         drafts
         and (statement.is_linked or statement.kind is Kind.CARRIED or statement.table is not None)
@@ -305,17 +294,22 @@ def _judge(said: Said) -> Wrong | None:
     gain = statement.kind is Kind.CARRIED or (
         statement.kind is Kind.GAIN and not told and (statement.speedup or _FELT) >= _FELT
     )
-    large = _sequences(said) >= _LARGE or said.says(_BUSY) or "LARGE_BATCH" in statement.sentence
+    large = _is_large(said)
     if gain and large and not _is_long(said) and not said.says(_OFF):
         return _crowded(said, sure)
+    if said.has(r"n-?gram|prompt[- ]lookup"):
+        return _unpredictable(said, sure)
+    if statement.kind is Kind.GAIN and _LONGER.search(statement.text) is not None:
+        return _by_acceptance(sure)
     drafted = _takes_all_drafts(said) if statement.kind is Kind.GAIN else None
     if drafted is not None:
+        usual = tokens_per_pass(drafted, _USUAL)
         return Wrong(
             f"{drafted} drafted tokens make {drafted + 1} only where all are accepted, and the"
             f" draft"
-            f" takes time: at 60% acceptance a pass yields {_per_pass(drafted):.1f} tokens",
+            f" takes time: at 60% acceptance a pass yields {usual:.1f} tokens",
             sure,
-            numbers={"drafted": float(drafted), "tokens_per_pass": _per_pass(drafted)},
+            numbers={"drafted": float(drafted), "tokens_per_pass": usual},
         )
     if gain and said.has(_UNKNOWN) and "SPEC" in statement.nearby:
         return _by_acceptance(sure)
@@ -330,33 +324,33 @@ def _judge(said: Said) -> Wrong | None:
     always = said.says(_ANY_LOAD) or "ALWAYS" in statement.sentence
     if gain and always and not _is_long(said) and not said.says(_OFF):
         return _crowded(said, sure)
+    if statement.kind is Kind.FREE and QUALITY_ONLY.search(statement.text) and said.has("accept"):
+        return _by_acceptance(sure)
     if statement.kind is not Kind.FREE or _OTHER_COST.match(statement.text):
         return None
     bad = said.says(_BAD_DRAFTS)
-    if large or always or _sequences(said) >= _SHARED:
+    own = most_load(statement.text)
+    shared = (_sequences(said) if own is None else own) >= _SHARED
+    if large or always or shared:
         if said.says(_OFF):
             return None
         return None if _is_long(said) and not bad else _crowded(said, sure)
-    few = said.has(_SMALL) or statement.is_single or 0 < _sequences(said) < _SHARED
+    few = said.has(SMALL) or statement.is_single or 0 < _sequences(said) < _SHARED
     if bad or (not few and said.says(_UNIVERSAL)):
         return _by_acceptance(sure)
     return None
 
 
-def _per_pass(drafted: int, accepted: float = 0.6) -> float:
-    """Tokens of a pass at an acceptance a: (1 - a^(g+1)) / (1 - a)."""
-    return (1.0 - accepted ** (drafted + 1)) / (1.0 - accepted)
-
-
 def _crowded(said: Said, sure: Confidence) -> Wrong:
     count = _sequences(said)
-    batch = max(count, _LARGE)
-    drafted = _drafted(said.statement.context_text) or 4
+    batch = max(count, LARGE)
+    drafted = drafted_in(said.statement.context_text) or 4
+    usual = tokens_per_pass(drafted, _USUAL)
     return Wrong(
         f"{drafted} drafted tokens make {drafted + 1} tokens of each sequence: at batch {batch:,} a"
         f" step verifies {batch * (drafted + 1):,}, above the crossover of an H100 (295 in BF16);"
         f" at"
-        f" 60% acceptance a pass yields {_per_pass(drafted):.1f} tokens",
+        f" 60% acceptance a pass yields {usual:.1f} tokens",
         sure,
         numbers={"batch": float(batch), "verified": float(batch * (drafted + 1))},
     )

@@ -35,6 +35,16 @@ _MAYBE_ZEROED: Final = re.compile(r"[zZ]ero|[nN]ull|[mM]ask|\b0\b|[bB]lank|nough
 _ZERO: Final = Form(
     r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b",
 )
+_SMALL_MODEL: Final = re.compile(
+    r"(?:[Ss]mall|[Tt]iny|[Ll]ittle|[Cc]heap)\w* (?:\w+ )?(?:model|LLM|network)"
+)
+_DRAFTS: Final = Form(
+    r"\b(?:small|tiny|little|cheap)\w* (?:\w+ )?(?:model|llm|network)\b[^.;]{0,32}?\b(?:words"
+    r"|tokens|ahead"
+    r"|guess\w*|propos\w+)\b[^.;]{0,48}?\b(?:big|large|main|target|real|\d+b)\b[^.;]{0,16}?"
+    r" (?:check|mark|verif|grade|confirm|correct|approve|accept|judge)\w*"
+)
+"""What speculation is, in other words."""
 _MORE_COMPUTE: Final = re.compile(
     r"\b(?:doubl(?:e|es|ing)|twice|tripl(?:e|es|ing)|more|higher|extra|additional"
     r"|(?:\d+(?:\.\d+)?x|two"
@@ -91,6 +101,8 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         found |= {"PRUNE"}
     if are_narrowed(text):
         found |= {"ACTQ"}
+    if _SMALL_MODEL.search(text) is not None and _DRAFTS.search(text) is not None:
+        found |= {"SPEC"}
     if "FLOPS" in found and _MORE_COMPUTE.search(text) is not None:
         found |= {"PEAK"}
     if "REMOVE" in found and "PART" in found and _takes_parts(kept):

@@ -251,7 +251,8 @@ LEVERS: Final = MappingProxyType(
             "(verify|verifying|verification) pass, proposer, spec decod(e|ing), gamma, "
             "(verify|verifies|verifying|checking) (two|three|four|five|six|seven|eight|several)"
             " tokens, "
-            "speculator, (verify|checking) five, drafted"
+            "speculator, (verify|checking) five, drafted, "
+            "(guesses|drafts|verification) (is|are) free, acceptance (rate|length)(|s)"
         ),
         "CAPACITY": (
             "vram, more room, larger hbm, gb (configuration|variant), gb instead of, gb rather "

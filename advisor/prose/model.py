@@ -134,6 +134,8 @@ class Statement(NamedTuple):
     opener: str = ""
     """The connective that the clause begins with."""
     sentence_text: str = ""
+    next_text: str = ""
+    """The sentence after it."""
     above: tuple[str, ...] = ()
     """Of a cell: the first row of its table, where it stands in a later one."""
     rows: tuple[tuple[str, ...], ...] = ()

@@ -12,6 +12,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.limits import Limit, limits_in
+from advisor.prose.drafts import QUALITY_ONLY, every_pass
 from advisor.prose.gains import LARGEST_FACTOR, Effect
 from advisor.prose.model import Kind
 from advisor.prose.patterns import PARTS
@@ -73,7 +74,9 @@ _COSTLESS: Final = Form(
     r"|all)"
     r"|in (?:any|every|all) cases?"
     r"|regardless)\b|\b(?:nothing|never anything) (?:is |to be )?(?:lost|lose|to lose)\b"
-    r"|\blos(?:es?|ing) nothing\b|\bonly upside\b|\b(?:is|are) guaranteed\b|\bguarantees?\b"
+    r"|\blos(?:es?|ing) nothing\b|\bonly upside\b|\b(?:is|are) guaranteed\b"
+    r"|\b(?:gain|speed-?up|acceleration|win|benefit) is (?:\w+ )?(?:certain|assured|sure)\b"
+    r"|\bguarantees?\b"
     r"|\bstill (?:beats?|wins?|pays?)\b|\bcannot (?:hurt|harm|lose)\b"
     r"|\b(?:drops?|falls?) out(?: of the (?:sum|model|picture|estimate))?\b"
     r"|\bcheap insurance\b|\bfree of (?:cost|charge)\b|\bnothing (?:has been|is|was|gets) (?:spent"
@@ -204,9 +207,11 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     carried = _CARRIES.search(text)
     if carried is not None and _NOT_SO.match(text, carried.end()) is None:
         yield _effect(Kind.CARRIED, clause, carried)
-    costless = _COSTLESS.search(text)
+    costless = _COSTLESS.search(text) or QUALITY_ONLY.search(text)
     if costless is not None and "FREE" not in names:
         yield _effect(Kind.FREE, clause, costless)
+    elif (each := every_pass(whole, clause.start, clause.end)) is not None:
+        yield Effect(Kind.FREE, *each)
     if "TP" in names and of_tokens | (names & {"SINGLE"}):
         by_count = BY_COUNT.search(text)
         if by_count is not None:

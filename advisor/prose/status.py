@@ -302,8 +302,10 @@ def status_of(
         if clause.start <= w.start < at and not _is_month(text, sentence, w)
     ][-8:]  # fmt: skip
     concluded = _CONCLUDED.search(text, clause.start, end) is not None
+    conceded = _CONCESSION.match(text, clause.start, at)
+    begin = conceded.end() if conceded is not None else clause.start
     if (not _HEDGES.isdisjoint(before) and not concluded) or _DEPENDS.search(
-        text, clause.start, clause.end
+        text, begin, clause.end
     ):
         return Status.HEDGED
     if is_conditional(text, sentence.start, sentence.end):
@@ -316,6 +318,10 @@ def _is_month(text: str, sentence: Sentence, word: Word) -> bool:
     return word.start > sentence.start and text.startswith("May", word.start)
 
 
+_CONCESSION: Final = Form(
+    r"\W*(?:although|though|even though|while|whereas|albeit) [^,;:]{3,160}, "
+)
+"""An opening that is conceded, whose limits are none of what is then said."""
 _CONCLUDED: Final = Form(
     r"\b(?:could|may|might) (?:therefore|thus|hence|accordingly|consequently)\b"
     r"|\b(?:therefore|thus|hence|consequently)[^.;:]{0,60}? (?:could|may|might)\b"

@@ -1,0 +1,133 @@
+"""Drafts as a text tells them: how many tokens, how many are accepted, what a pass yields."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from advisor.forms import Form
+from advisor.quantity.numerals import SEVERAL, count_of
+
+_COUNT: Final = rf"\d{{1,2}}|{SEVERAL}"
+_DRAFTED: Final = Form(
+    rf"\bdraft(?:s|ing|ed)? (?:of |length )?(?:of )?({_COUNT})\b"
+    rf"|\b({_COUNT}) (?:draft(?:ed)?|proposed|guessed|speculative|candidate) tokens"
+    rf"|\b({_COUNT}) (?:drafts|guesses|proposals|candidates)\b"
+    rf"|\b(?:gamma|γ|k|num_speculative_tokens|(?:draft|spec(?:ulative)?)[-_ ](?:tokens|length|len|k"
+    rf"|n)"
+    rf"|n_predict|draft[-_]max|lookahead|steps)\s?(?:=|:|of|is)?\s?({_COUNT})\b"
+    rf"|\b(?:guess(?:es)?|propos(?:es?|ing)|predict(?:s|ing)?|writes?|jots? down|drafts?)"
+    rf" (?:the next )?({_COUNT})(?: words| tokens)?\b(?! ?%)"
+    rf"|\b({_COUNT}) (?:mtp|medusa|draft(?:ing)?) (?:heads|modules)\b"
+)
+_ROUND: Final = r"(?:pass(?:es)?|steps?|forward(?: pass)?|verifications?|rounds?|go|turn|check)"
+PER_PASS: Final = Form(
+    rf"\b({_COUNT}) tokens (?:(?:per|a|each|every|in (?:one|a|each)) (?:pass|step|forward|round|go"
+    r"|verification)|instead of one|for the price of one|at once|at a time)"
+)
+"""Tokens that leave, or enter, one pass of the large model."""
+_PERCENT: Final = r"\d{1,3}(?:\.\d+)? ?(?:%|per ?cent\b)"
+_RIGHT: Final = (
+    r"(?:accepted|right|correct|kept|confirmed|surviv\w+|match(?:es|ed)?|pass(?:es|ed)?|agree\w*)"
+)
+_GUESSES: Final = (
+    r"(?:drafts?|proposals?|guess(?:es)?|candidates?|(?:draft(?:ed)?|proposed) tokens)"
+)
+_ACCEPTANCE: Final = Form(
+    rf"\baccept\w*(?: \w+)?(?: rates?| ratio| probability)?[^.;,\d]{{0,40}}?"
+    rf"(?<![\w.])(?P<after>0?\.\d+|{_PERCENT})(?! ?(?:to|->|→) ?\d)"
+    rf"|(?<![\w.])(?P<before>0\.\d+|{_PERCENT}) (?:\w+ )?accept(?:ance|ed)\b"
+    rf"|(?<![\w.])(?P<share>{_PERCENT}) of (?:the |its |our |all )?(?:\w+"
+    rf" )?{_GUESSES}[^.;]{{0,24}}?"
+    rf" {_RIGHT}\b"
+    rf"|\b(?:one|1) (?:\w+ )?in (?P<n>\d{{1,2}}|{SEVERAL}) (?:\w+ ){{0,3}}?{_RIGHT}\b"
+    rf"|\b{_RIGHT} (?:\w+ ){{0,3}}?(?:one|1)(?: \w+)? in (?P<m>\d{{1,2}}|{SEVERAL})\b"
+)
+_N: Final = rf"(?:{_COUNT}|(?:k|n|γ|gamma) ?\+ ?(?:1|one))"
+_WORDS: Final = r"(?:new |more )?(?:tokens|words|positions)"
+_EMITS: Final = Form(
+    rf"\b{_ROUND}\b[^.;:]{{0,40}}? (?:yields?|gives?|makes?|emits?|produces?|delivers?|puts? out"
+    rf"|returns?|brings?|generates?|(?:advances?|moves?)(?: ahead| on| forward)?(?: by)?) "
+    rf"(?:\w+ )?{_N} {_WORDS}\b"
+    rf"|\b(?:moves?|advances?|gets?|goes?|jumps?|progress(?:es)?)(?: ahead| on| forward)?(?: by)?"
+    rf" {_N} {_WORDS} (?:out of |in |per |an? |each |every |with )(?:each |every |one )?(?:\w+ )?"
+    rf"{_ROUND}\b"
+    rf"|\b{_N} {_WORDS}(?: come out| leave| are (?:emitted|produced|made|generated|gained|won))?"
+    rf"(?: in| with| out)?(?: of)? (?:per|a|an|each|every) (?:\w+ ){{0,2}}?{_ROUND}\b"
+)
+"""A pass that is said to yield so many tokens."""
+_ANY_ACCEPTANCE: Final = Form(
+    r"\b(?:regardless of|irrespective of|independent(?:ly)? of|whatever|no matter(?: how| whether"
+    r"| what| if)?|whether or not|whether|however|never mind)\b[^.;]{0,48}?\b(?:accept\w*"
+    r"|hit rates?|match\w*|right|wrong|correct|grades?|guess\w*|drafts?|proposals?|agree\w*"
+    r"|reject\w*|verdict|verif\w+|candidates?)\b"
+)
+_EVERY_TIME: Final = Form(
+    r"\balways\b|\b(?:every|each) time\b|\bin (?:any|every) (?:case|event)\b|\binvariably\b"
+    r"|\bguaranteed\b"
+)
+_AT_MOST: Final = Form(
+    r"\b(?:up to|at most|at best|at least|maxim\w+|if (?:all|every\w*)|(?:when|where|provided|once)"
+    r" (?:all|every\w*)|on average|average|expected|ideal\w*|theor\w+)\b"
+)
+_LOOKBACK: Final = 100
+"""Characters before a clause in which its condition may stand."""
+QUALITY_ONLY: Final = Form(
+    r"\b(?:only|merely|just|purely) (?:really )?(?:matters?|counts?|affects?|concerns?|influences?"
+    r"|changes?|says something about)(?: for| to)? (?:the )?(?:output |answer |text )?quality\b"
+    r"|\b(?:matters?|counts?|is (?:important|relevant)) (?:only |just )?(?:for|to) (?:the"
+    r" )?(?:output "
+    r"|answer |text )?quality(?: only| alone|,? (?:and )?not)\b"
+    r"|\b(?:has|have|having|with) no (?:bearing|influence|effect|impact) (?:at all )?on (?:the )?"
+    r"(?:\w+ )?(?:speed|latency|rate|pace|gain|throughput|t/s|tokens)"
+)
+"""An acceptance that is said to leave the speed alone."""
+
+
+def drafted_in(text: str) -> int | None:
+    """Tokens drafted for a pass, where a text tells them."""
+    match = _DRAFTED.search(text)
+    if match is not None:
+        return count_of(next(group for group in match.groups() if group))
+    passes = PER_PASS.search(text)
+    return count_of(passes[1]) - 1 if passes is not None else None
+
+
+def acceptance_in(text: str) -> float | None:
+    """The largest acceptance of drafts that a text tells, from 0 to 1."""
+    found = []
+    for match in _ACCEPTANCE.finditer(text):
+        told = match["after"] or match["before"] or match["share"]
+        if told is None:
+            found.append(1.0 / count_of(match["n"] or match["m"]))
+        else:
+            number = float(told.rstrip("% percnt"))
+            found.append(number if told.startswith(("0.", ".")) else number / 100.0)
+    return max((share for share in found if 0.0 < share < 1.0), default=None)
+
+
+def tokens_per_pass(drafted: int | None, accepted: float) -> float:
+    """Tokens of a pass at an acceptance a: (1 - a^(g+1)) / (1 - a), for any g below 1 / (1 - a)."""
+    power = accepted ** (drafted + 1) if drafted is not None else 0.0
+    return (1.0 - power) / (1.0 - accepted)
+
+
+def without_conditions(text: str) -> str:
+    """A text without what it says does not matter: "regardless of acceptance"."""
+    match = _ANY_ACCEPTANCE.search(text)
+    return text if match is None else text[: match.start()] + text[match.end() :]
+
+
+def every_pass(whole: str, start: int, end: int) -> tuple[int, int] | None:
+    """Where a clause says that a pass yields so many tokens whatever is accepted."""
+    emits = _EMITS.search(whole, start, end)
+    if emits is None or _AT_MOST.search(whole, start, end) is not None:
+        return None
+    before = max(0, start - _LOOKBACK)
+    if _ANY_ACCEPTANCE.search(whole, before, end) or _EVERY_TIME.search(whole, start, end):
+        return emits.start(), emits.end()
+    return None
+
+
+def is_every_pass(text: str) -> bool:
+    """Whether a clause tells the tokens of a pass."""
+    return _EMITS.search(text) is not None
