@@ -38,7 +38,7 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.prose.zeros import of_inputs, reads_all
+from advisor.prose.zeros import reads_all, skips_products
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, bytes_fall, decode_gain
 
@@ -142,15 +142,19 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 _WORK = (
     r"(?:g?flops?|arithmetic|operations?|computations?|compute"
-    r"|multiplications|multiplies|macs|work|math|instructions?(?: count)?|fmas?)"
+    r"|multiplications|multiplies|multiply-?(?:adds|accumulates)|additions|mults|macs|work|math"
+    r"|instructions?(?: count)?|fmas?)"
 )
 _CUT = (
     rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|lower\w*|halv\w+|\d+ ?%|drop\w*|skip\w*|trim\w*"
     rf"|shav\w+|smaller|instead of|rather than|in place of|cheaper|remov\w+|avoid\w*|eliminat\w+"
-    rf"|half|third|quarter)\b"
+    rf"|half|third|quarter|fifth|sixth|eighth|tenth|out of the way)\b"
     rf".{{0,30}}?\b{_WORK}\b"
     rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower|out"
-    rf"|off|away|skipped|shrinks?|decreases?|eighth|to an?)\b"
+    rf"|off|away|skipped|shrinks?|decreases?|eighth|to an?|disappears?"
+    r"|vanish\w*|gone)\b"
+    rf"|\b{_WORK}\b[^.;]{{0,24}}? \d[\d.]*(?: \w+)?,? (?:before|to|->|→|instead of|rather than|now"
+    r"|down)\b"
 )
 
 _TWO_SIZES = r"\d ?GB\b(?!/s).{0,60}\d ?GB\b(?!/s)"
@@ -162,6 +166,8 @@ _CHEAPER = (
     r"|multiplies)"
 )
 """Ways to compute the same with cheaper operations."""
+_SCORES = r"\bscores?\b|\battention (?:flops|arithmetic|math)\b"
+"""What is approximated without a weight less."""
 _BOTH = (
     rf"\b(?:weights|bytes|parameters|layers|blocks) and (?:the )?{_WORK}"
     rf"|\b{_WORK} and (?:the )?(?:weights|bytes|parameters|weight reads)"
@@ -183,17 +189,18 @@ def _judge(said: Said) -> Wrong | None:
     rebuilt = statement.cause == "LOWRANK" and said.has(
         r"rebuilt|multiplied (?:out|back)|reconstruct|on the fly|back (?:to|into|as) (?:a "
         r"|one )?(?:full|dense"
-        r"|\d|matrix|single)|(?:merged?|stored?|saved?|written|write) (?:\w+ ){0,5}?(?:back|as one)"
+        r"|\d|matrix|single)|\bthen merged?\b|formed (?:once |again )?(?:at load|before|up front)"
+        r"|(?:merged?|stored?|saved?|written|write) (?:\w+ ){0,5}?(?:back|as one)"
     )
     cut = (
-        statement.cause == "FLOPS"
+        (statement.cause == "FLOPS" or (statement.cause == "LOWRANK" and said.has(_SCORES)))
         and statement.nearby.isdisjoint({"REMOVED", "DISTILL", "LAYERS"})
         and not bytes_fall(said)
         and not said.has(_TWO_SIZES)
         and (said.has(_CUT) or said.has(_CHEAPER))
         and not said.has(_BOTH)
     )
-    dynamic = of_inputs(statement.context_text) and reads_all(statement.context_text)
+    dynamic = skips_products(statement.context_text) and reads_all(statement.context_text)
     if not (skipped or rebuilt or cut or dynamic):
         return None
     return Wrong(

@@ -34,7 +34,7 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.prose.model import Kind, Phase, Statement
+from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, gain
 from advisor.wording import size
@@ -236,7 +236,9 @@ def _judge(said: Said) -> Wrong | None:
         return None  # where the weights get narrower, too, the bytes fall
     decides, faster = _decides(statement), _is_faster(said)
     sure = gain(said, "ACTQ")
-    if decides or faster or _saves(statement):
+    if decides and statement.status is Status.MEASURED:
+        sure = Confidence.HIGH  # a reason is no measurement, whatever it explains
+    elif decides or faster or _saves(statement):
         sure = confidence_of(statement)
     if sure is None:
         return None

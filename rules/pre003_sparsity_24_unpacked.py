@@ -23,6 +23,7 @@ small tiles are not flagged. Where no kernel is named the rule asks, in strict m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -32,8 +33,9 @@ from advisor.catalog.features import small_m_kernel
 from advisor.evidence import expects_speed, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
+from advisor.prose.model import Kind, Phase, Statement
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, claimed, gain
+from advisor.said import NO_DECODE, Said, Wrong, claimed, confidence_of, gain
 from advisor.wording import factor
 
 RULE = Rule(
@@ -152,9 +154,19 @@ _UNPACKED: Final = (
 )
 
 
+def _saves(statement: Statement) -> Confidence | None:
+    """How sure it is that 2:4 zeros in dense tensors are said to save reads."""
+    about = statement.cause == "S24" and statement.kind in {Kind.SAVING, Kind.SKIPPED}
+    if not about or statement.phase in NO_DECODE or "PACKED" in statement.nearby:
+        return None
+    amount = re.search(r"\b(?:half|halv\w+|\d{1,2} ?%)", statement.text, re.IGNORECASE)
+    told = "DENSE" in statement.nearby or (statement.phase is Phase.DECODE and amount is not None)
+    return confidence_of(statement) if told or statement.kind is Kind.SKIPPED else None
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
-    sure = gain(said, "S24")
+    sure = gain(said, "S24") or _saves(statement)
     if sure is None or "PREFILL" in statement.clause:
         return None
     packed = "PACKED" in statement.nearby and not said.has(_UNPACKED)

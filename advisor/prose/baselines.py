@@ -43,13 +43,31 @@ def against_earlier(statement: Statement, base_ms: float | None) -> Statement:
     base_ms = base_ms or _above_ms(statement) or _beside_ms(statement)
     if base_ms is not None:
         factor = base_ms / statement.tpot_ms
-    elif before and hoped:
+    elif before and (hoped or _is_after_base(statement)):
         factor = before[-1] / statement.tpot_ms
     else:
         return statement
     if factor < _FELT:
         return statement
     return statement._replace(kind=Kind.GAIN, speedup=factor)
+
+
+_LEVERS: Final = frozenset({"PRUNE", "S24", "MASKED_HEADS"})
+"""Levers after which nothing else changes, so that a figure is held against the dense one."""
+_BASE: Final = Form(
+    r"\b(?:dense|today|baseline|before|unpruned|unmasked|currently|at present|so far"
+    r"|original(?:ly)?"
+    r"|as it is|full model)\b"
+)
+
+
+def _is_after_base(statement: Statement) -> bool:
+    """Whether a figure is told of a lever after one of the dense model: "dense 60, pruned 110"."""
+    if statement.cause not in _LEVERS or statement.reach > 1:
+        return False
+    told = statement.context_text
+    at = told.rfind(statement.text)
+    return at > 0 and _BASE.search(told, 0, at) is not None
 
 
 def _above_ms(statement: Statement) -> float | None:

@@ -22,7 +22,6 @@ from advisor.prose.patterns import (
     FRACTION,
     GAIN_IN,
     GAINS_FIGURE,
-    GOES_PART,
     GONE,
     LESS_OF,
     LESS_TO_READ,
@@ -160,7 +159,7 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
     if smaller is not None and float(smaller[2]) < float(smaller[1]):
         return Effect(Kind.SAVING, clause.start + smaller.start(), clause.start + smaller.end())
     fewer = FEWER_READ.search(text) if " GB" in text else None
-    if fewer is None and pruned and " GB" in text:
+    if fewer is None and " GB" in text:
         fewer = SIZE_WHERE.search(text)
     if fewer is not None and float(fewer["now"]) < float(fewer["then"]):
         return Effect(Kind.SAVING, clause.start + fewer.start(), clause.start + fewer.end())
@@ -224,13 +223,6 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if fallen is not None and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
         start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
         return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])
-    goes = GOES_PART.search(text) if "go" in text else None
-    if goes is not None:
-        part = goes["part"]
-        less = 1.0 / PARTS[part.lower()] if part else float(goes["percent"]) / 100.0
-        return Effect(
-            Kind.GAIN, clause.start + goes.start(), clause.start + goes.end(), 1.0 / (1.0 - less)
-        )
     if SAME_BYTES.search(text):
         return None
     for part in FRACTION.finditer(text):
@@ -320,7 +312,7 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     pair = _near(tags, "UP", ("TIME",)) or _near(tags, "DOWN", ("RATE",))
     if pair is not None:
         return Effect(Kind.LOSS, pair[0].start, max(pair[0].end, pair[1].end))
-    for told in (_helped(text, clause), _carried(text, clause)):
+    for told in (_helped(text, clause), _carried(text, clause), _echoed(text, clause)):
         if told is not None:
             return told
     pair = _near(tags, "UP", ("THROUGHPUT",)) or _near(tags, "IMPROVED", ("THROUGHPUT",))
@@ -363,6 +355,32 @@ def _carried(text: str, clause: Clause) -> Effect | None:
     return None
 
 
+_SO_DOES: Final = Form(r"\b(?:so|and with (?:it|them|that)) (?:do|does|will|would|should) ")
+_FALLS: Final = Form(
+    r"\b(?:halv\w+|fall\w*|drop\w*|shrinks?|go(?:es)? down|decreas\w+|declin\w+|lower|fewer|less"
+    r"|sinks?|down by|cut)\b[^;:]{0,80}$"
+)
+_RISES: Final = Form(
+    r"\b(?:doubl\w+|ris(?:es?|ing)|grows?|go(?:es)? up|increas\w+|climbs?|tripl\w+|higher|more"
+    r"|up by)\b[^;:]{0,80}$"
+)
+
+
+def _echoed(text: str, clause: Clause) -> Effect | None:
+    """A change told just before, that a time or a rate goes through as well: "so does the ITL"."""
+    match = _SO_DOES.search(text, clause.start, clause.end)
+    if match is None:
+        return None
+    after = {tag.name for tag in clause.tags if tag.start >= match.end()}
+    if "SLOWER" in after or after.isdisjoint({"TIME", "RATE"}):
+        return None
+    form = _FALLS if "TIME" in after else _RISES
+    begin = max(0, match.start() - _BEFORE)
+    told = form.search(text, begin, match.start()) is not None
+    return Effect(Kind.GAIN, *match.span()) if told else None
+
+
+_BEFORE: Final = 120
 _TOKENS: Final = re.compile(
     r"decod|generat|token|tpot|itl|tbt|user|stream|chat|repl|latency|session|person|request|batch"
     r"|convers|interactive|m ?= ?1|gemv",

@@ -11,7 +11,7 @@ from advisor.prose.activations import are_narrowed
 from advisor.prose.tagging import Tag, names
 
 _WITHOUT: Final = Form(
-    r"\b(?:without|no|not|never|nor|needs? no|whether or not)\b[^.;:,]{0,24}$",
+    r"\b(?:without|no|not|never|nor|nothing to|neither|needs? no|whether or not)\b[^.;:,]{0,24}$",
 )
 _OR_NOT: Final = Form(r",? or (?:not|dense|unpacked)\b")
 _WEIGHTS: Final = (
@@ -27,6 +27,7 @@ _ZEROED_WEIGHTS: Final = Form(
     rf"|\b{_WEIGHTS}(?: [\w-]+){{0,4}}? (?:at|to|as|are|is|equals?|become|being|hold)"
     r" (?:now |all |exactly |set to |just |only )*(?:0(?:\.0)?(?![\d.%]| ?[kmgt]?b\b)|zeros?|null"
     r"|nought|nil)\b"
+    rf"|\b{_WEIGHTS} (?:zero|null|blank)(?:ed)?(?=[,;.)|]|$| in\b| and\b)"
     r"|\b(?:writing|wrote|puts?|putting|with) (?:nothing but |all )?zeros (?:over|into|in place of)"
     r"\b|\b(?:written|stored|saved|flushed|rounded) (?:as|to) (?:0(?:\.0)?(?![\d.])|zeros?)\b"
 )
@@ -71,6 +72,7 @@ _CONSTANT: Final = Form(
     r" times|throughout|on both sides|either way|all along|the same)\b"
 )
 """After a lever: it is the same in what is compared."""
+_SAME: Final = Form(r"\b(?:on|with|in) the (?:very |exact )?same $")
 _NEAR_CHARACTERS: Final = 36
 _TAKEN: Final = 6
 """Words between a word for taking out and the part that is taken."""
@@ -148,7 +150,8 @@ def _is_replaced(text: str, tag: Tag) -> bool:
 
 def _is_constant(text: str, tag: Tag) -> bool:
     """Whether a lever is named as what both of two compared states have."""
-    return _CONSTANT.match(text, tag.end) is not None
+    same = _SAME.search(text, max(0, tag.start - _NEAR_CHARACTERS), tag.start) is not None
+    return same or _CONSTANT.match(text, tag.end) is not None
 
 
 def _is_without(text: str, tag: Tag) -> bool:

@@ -17,7 +17,8 @@ LEVERS: Final = MappingProxyType(
             "every second weight, mask(|s) on the weight, mask(|s) over the weights, masked "
             "parameters, (connections|parameters|weights) removed, small weights, tiny "
             "weights, smallest weights, least important weights, non zero weights, nonzero "
-            "weights, non zero parameters, non zeros, nonzeros, nnz, sparser, (weights|entries|"
+            "weights, non zero parameters, nonzero (parameters|entries"
+            "|elements), non zeros, nonzeros, nnz, sparser, (weights|entries|"
             "values|parameters) to (0|zero), equal zero, values are zero, parameters gone, "
             "weights gone, of the weights left, of the parameters left, prun(e|es|ed|ing|er), "
             "prunable, sparsif(y|ied|ies|ication), sparsity, sparse, zero(es|ed|ing) out, "
@@ -53,6 +54,9 @@ LEVERS: Final = MappingProxyType(
         ),
         "KV_HEADS": ("kv head(|s), key value head(|s), k v head(|s), kv groups"),
         "S24": (
+            "two weights in four, two weights in (every|each) four, two zeros (per|in) (group of "
+            "|)four, "
+            "two zeros (per|in) (every|each) (group of |)four, half of (every|each) four, "
             "2:4, 4:8, 1:4, 6:8, 3:4, n:m, semi structured, 2 of 4, two of every four, two in "
             "four, structured sparsity, sparse tensor core(|s), sparse tensor core path, "
             "cusparselt, sparse tflops, sparse math, with sparsity, sparsity feature, sparse "

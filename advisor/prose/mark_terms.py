@@ -51,6 +51,10 @@ MARKS: Final = MappingProxyType(
             "real reads, reads it directly"
         ),
         "DENSE": (
+            "(plain|ordinary|regular|normal|standard|usual) (|fp16 |bf16 |hf )(file|tensor|tensors|"
+            "safetensors|gguf|weights|format|layout), dense (|fp16 |bf16 )(file|layout), "
+            "file unchanged, no compression, (same|unchanged) (safetensors|gguf|file layout), "
+            "keep(|s|ing) the (file|checkpoint) (layout|format), "
             "dense tensor(|s), dense checkpoint, dense format, dense storage, stored dense, "
             "stay(|s) dense, stay in the, stays in the, remain in the, stock (code|kernel|"
             "kernels|checkpoint), standard (kernels|checkpoint|tensors|format), ordinary "

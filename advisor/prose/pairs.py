@@ -43,6 +43,15 @@ _FIRST: Final = Form(
     rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_AFTER_BEFORE}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
     rf"|\.\d)",
 )
+_ASIDE: Final = Form(
+    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word> ?\((?:was |were |from |down from |up from |before:? "
+    rf"|today:? |previously |formerly |instead of |not )){_SOME}{_NUMBER}{_UNIT}\)"
+)
+_ASIDE_AFTER: Final = Form(
+    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word> ?\(){_SOME}{_NUMBER}{_UNIT}(?:,? (?:today|before"
+    r"|currently|previously|at present|so far|dense|as it was|earlier|at the moment))\)"
+)
+"""The old figure in brackets: "12 ms (20 ms today)"."""
 _OF_OLD: Final = (
     r"(?: (?:of (?:today|now)|that we (?:have|see|had)|we have|today|at present|or so)){0,2}"
 )
@@ -61,6 +70,9 @@ _SCALES: Final = {"u": 1e-3, "µ": 1e-3, "m": 1.0, "s": 1e3}
 _LARGEST: Final = 500.0
 
 
+_PATTERNS: Final = ((_FIRST, True), (_ASIDE, True), (_ASIDE_AFTER, True), (_SECOND, False))
+
+
 class Pair(NamedTuple):
     """Two figures; offsets in the text. The factor is above 1 where the later one is faster."""
 
@@ -76,7 +88,7 @@ def pairs_in(text: str) -> tuple[Pair, ...]:
     """Every pair of figures in a sentence, in order."""
     found = [
         pair
-        for pattern, reverse in ((_FIRST, True), (_SECOND, False))
+        for pattern, reverse in _PATTERNS
         for match in pattern.finditer(text)
         if (pair := _pair(text, match, reverse=reverse)) is not None
     ]

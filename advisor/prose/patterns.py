@@ -159,7 +159,8 @@ _OLD: Final = (
     r"|required|did|weighed))"
 )
 FEWER_READ: Final = Form(
-    r"\b(?:fetch|read|load|stream|mov|pull)\w*[^.;:\d]{0,16}(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)"
+    r"\b(?:(?:fetch|read|load|stream|mov|pull)\w*|token (?:needs?|takes?|costs?))[^.;:\d]{0,16}"
+    r"(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)"
     rf"[^.;:\d]{{0,24}}?{_OLD}"
     r" [^.;:\d]{0,12}(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$| per| a | for))",
 )
@@ -172,7 +173,8 @@ SIZE_WHERE: Final = Form(
 """A smaller size, and the one before it: "8 GB where there used to be 16"."""
 LESS_TO_READ: Final = Form(
     r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|(?:only )?(?:half|a third|a quarter|a fifth)"
-    r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data "
+    r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data |kv |cache "
+    r"|weights "
     r"|of what (?:is|was|remains) (?:left |there )?)?to (?:be )?"
     r"(?:load|read|fetch|stream|move|transfer|pull|drag)(?:ed|red|d)?\b"
 )
@@ -220,7 +222,8 @@ NUMBER_ALONE: Final = re.compile(
 )
 BASE_ROW: Final = Form(
     r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
-    r"|status quo|unpruned|eager|naive|stock|vanilla)\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
+    r"|status quo|unpruned|eager|naive|stock|vanilla|unmasked)\b|\bfull(?: model)?\s*$"
+    r"|^\s*all \d+\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
 )
 OF_REGIMES: Final = Form(
     r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens|load"
@@ -312,14 +315,6 @@ OFF_THE_TIME: Final = Form(
     r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
     r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
 )
-GOES_PART: Final = Form(
-    r"\bthere go(?:es)? (?:(?:an?|another|one|some|the next|the first) )?(?:further |full |whole "
-    r"|good )?(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?P<part>half|third|quarter|fifth|sixth|eighth"
-    r"|tenth)) of (?:the |each |every |our |its |my )?(?:remaining "
-    r"|rest of the )?(?:\w+['’]?s?[- ])?"
-    r"(?:time|latency|tpot|itl|tbt|wait|steps?|tokens? time)\b",
-)
-"""A part of the time that goes: "there goes a third of the step"."""
 GAIN_IN: Final = Form(
     r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
     r"|adds?)\b"
@@ -357,7 +352,8 @@ CARRIED: Final = Form(
     r"|\b(?:goes?|moves?|climbs?|rises?|increases?|scales?|improves?|grows?|follows?|changes?"
     r"|falls?"
     r"|drops?|shrinks?|decreases?|speeds?)"
-    r" (?:up |along )?(?:accordingly|in (?:exact |direct |strict |full )?proportion|proportionally"
+    r" (?:up |along |more or less |roughly |almost |nearly |pretty much )*(?:accordingly"
+    r"|in (?:exact |direct |strict |full )?proportion|proportionally"
     r"|correspondingly|in step|likewise"
     r"|by (?:the |that |this )?(?:same |very )?(?:factor|ratio|amount|percentage|share)"
     r"|by the ratio of"

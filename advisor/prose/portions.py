@@ -8,7 +8,9 @@ from typing import Final
 from advisor.forms import Form
 from advisor.prose.gains import Effect
 from advisor.prose.model import Kind
+from advisor.prose.patterns import PARTS
 from advisor.prose.sentences import Clause
+from advisor.quantity.numerals import NUMERALS
 
 _STEP: Final = r"(?:\w+[- ]){0,2}?(?:step|pass)"
 _HALVED: Final = Form(
@@ -32,8 +34,41 @@ _ONE_NTH: Final = Form(
 )
 
 
+_PARTS: Final = "|".join(PARTS)
+_PORTION: Final = (
+    r"(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?(?:%|per ?cent)"
+    rf"|(?P<count>two|three|four|five|six|seven|nine) (?P<nth>{_PARTS})s"
+    rf"|(?:(?:an?|another|one|some|the next) )?(?:further |full |whole |good )?(?P<part>{_PARTS}))"
+)
+_TIME: Final = r"(?:time|latency|tpot|itl|tbt|wait|steps?|token times?|pause)"
+_LESS: Final = Form(
+    rf"\bthere goes? {_PORTION} of (?:the |each |every |our |its |my )?(?:remaining |rest of the )?"
+    rf"(?:\w+['’]?s?[- ])?{_TIME}\b"
+    rf"|\bwait(?:s|ing)? (?:for (?:\w+ ){{1,3}})?{_PORTION.replace('P<', 'P<w_')} (?:less"
+    rf"|shorter)\b"
+    r"|\b(?:decod(?:e|ing)|generation|generating|steps?|tokens?|repl(?:y|ies)|answers?)\b"
+    rf"(?: \w+){{0,3}}? {_PORTION.replace('P<', 'P<c_')} (?:cheaper|shorter|sooner|earlier)\b"
+)
+"""A time that is shorter by a portion: "there goes a third of the step", "waits 40% less"."""
+
+
+def _part_gone(match: re.Match[str]) -> float:
+    """The portion of a time that is saved."""
+    for kind in ("", "w_", "c_"):
+        if match[f"{kind}percent"]:
+            return float(match[f"{kind}percent"]) / 100.0
+        if match[f"{kind}count"]:
+            return NUMERALS[match[f"{kind}count"].lower()] / PARTS[match[f"{kind}nth"].lower()]
+        if match[f"{kind}part"]:
+            return 1.0 / PARTS[match[f"{kind}part"].lower()]
+    return 0.0
+
+
 def portion(clause: Clause, text: str) -> Effect | None:
     """A gain of a portion of a step or of a time."""
+    less = _LESS.search(text)
+    if less is not None and 0.0 < (gone := _part_gone(less)) < 1.0:
+        return _gain(clause, less, 1.0 / (1.0 - gone))
     match = _HALVED.search(text)
     if match is None:
         match = _REST.search(text)

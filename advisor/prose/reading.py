@@ -431,8 +431,9 @@ class _BlockReader:
         block = self.block
         found = []
         if block.kind is BlockKind.CELL:
+            named = block.columns[0] if block.columns else ""
             row = " | ".join(block.cells)
-            found.append(tag_names(f"{block.column} | {row}"))
+            found.append(tag_names(f"{block.column} | {named} | {row}"))
         found.append(tag_names(block.lead_in))
         found.extend(tag_names(title) for title in block.headings)
         return found

@@ -133,7 +133,7 @@ _ELLIPTIC: Final = Form(
     r"|brings?"
     r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?)\b(?: about| around| roughly| some|"
     r" only| just"
-    r"| up to| out at| at)?|\btp ?=?\d+|[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
+    r"| up to| out at| at)?|\btp ?=?\d+|(?<!\d)[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
 )

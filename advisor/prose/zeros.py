@@ -79,6 +79,8 @@ _SKIP: Final = (
 _DENSE_READER: Final = Form(rf"\b{_ACTOR}\b")
 _ACTS: Final = Form(
     rf"\b{_ACTOR}\b[^.;:,]{{0,24}}? (?P<at>{_SKIP}) (?:\w+ ){{0,2}}?{_ZEROS}\b(?! point)"
+    rf"|\b{_ACTOR}\b[^.;:,]{{0,24}}? (?P<sees>detects?|recogni[sz]es?|spots?|notices?|sees?|knows?)"
+    rf" (?:\w+ ){{0,2}}?{_ZEROS} and (?:\w+ )?(?:skips?|drops?|ignores?|leaves?|omits?|discards?)\b"
     rf"|\b(?:does|do|need|will|must|has|have)(?: not|n['’]t) (?:have to |even |be )?{_READ}"
     r" (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
     r"|\bskips? (?:the |all |over )?zero(?:s|es|ed)?(?: \w+)? (?:automatically|on its own"
@@ -134,11 +136,14 @@ _ZERO_INPUTS: Final = Form(
     r"|\b(?:inputs?|activations?|hidden (?:states?|units?)|neurons?)\b[^.;:,]{0,24}? (?:is|are|of|="
     r"|equals?) (?:exactly )?(?:0\b|zeros?|null)"
     r"|\bzero(?:ed|s)? (?:inputs?|activations?|neurons?|hidden)"
+    r"|\bskip\w* [^.;:]{0,40}? for (?:\d{1,2} ?%|half|most|some|many|a \w+|easy|the easy) (?:of )?"
+    r"(?:the |all )?tokens\b"
     r"|\b(?:dynamic(?:ally)?|input-dependent|per-token|at runtime)\b[^.;:]{0,32}? skip"
 )
 _WHOLE: Final = Form(
     r"\b(?:load|read|stream|fetch|transfer|prefetch|mov)(?:s|ed|es|d|ing)?\b[^.;:]{0,40}?"
-    r" (?:in full|whole|anyway|anyhow|in any case|either way|as before|all the same|regardless"
+    r" (?:in full|whole|anyway|anyhow|in any case|either way|as (?:before|always|ever|usual)"
+    r"|all the same|regardless"
     r"|completely|entirely|just the same|still)\b"
     r"|\b(?:all|every)\b[^.;:,]{0,24}? (?:still|are|is|gets?) (?:still )?(?:loaded|read|streamed"
     r"|fetched|transferred)"
@@ -152,6 +157,20 @@ _WHOLE: Final = Form(
 def of_inputs(text: str) -> bool:
     """Whether the zeros are those of activations, whose rows a kernel may or may not read."""
     return _ZERO_INPUTS.search(text) is not None
+
+
+_PRODUCTS: Final = Form(
+    r"\bskip(?:s|ped|ping)? (?:\w+ ){0,3}?(?:products|multiplications|multiplies|multiply-?adds"
+    r"|macs"
+    r"|fmas?|math|arithmetic)\b"
+    r"|\b(?:products|multiplications|multiplies|multiply-?adds|macs|fmas?|math|arithmetic)"
+    r" (?:\w+ ){0,2}?(?:skipped|omitted|left out)\b"
+)
+
+
+def skips_products(text: str) -> bool:
+    """Whether products are skipped; of what is read that says nothing."""
+    return of_inputs(text) or _PRODUCTS.search(text) is not None
 
 
 def reads_all(text: str) -> bool:
