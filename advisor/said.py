@@ -26,6 +26,8 @@ LARGE_BATCH: Final = 32
 NO_DECODE: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
 _ROUNDING: Final = 0.93
 """Names round sizes, and the table of input embeddings is not read."""
+_NOMINAL: Final = 0.15
+"""A size in a name that is further from the catalog's is that of another model."""
 _FEWEST_BITS: Final = 4.0
 _MOST_OF: Final = 0.7
 """Of all weights of a mixture of experts: more than its routed share comes to."""
@@ -106,9 +108,21 @@ def floor_of(frame: Frame) -> Floor | None:
         if weights > _MOST_OF * frame.parameters * least / 8.0:
             weights *= frame.active_parameters / frame.parameters  # the whole model was stated
     if weights is None and frame.weight_bits is not None:
-        count = frame.active_parameters or frame.parameters
-        weights = count * frame.weight_bits / 8.0 * _ROUNDING if count is not None else None
+        count = _read_parameters(frame)
+        weights = count * frame.weight_bits / 8.0 if count is not None else None
     return None if weights is None else Floor(weights, frame.kv_bytes or 0.0, bandwidth)
+
+
+def _read_parameters(frame: Frame) -> float | None:
+    """Weights that a token reads: those of the named model, else its round size and less."""
+    count = frame.active_parameters or frame.parameters
+    if frame.model is not None:
+        from advisor.prose.named import read_parameters  # noqa: PLC0415 - few texts name one
+
+        known = read_parameters(frame.model)
+        if count is None or abs(known - count) <= _NOMINAL * known:
+            return known
+    return None if count is None else count * _ROUNDING
 
 
 def bandwidth_of(frame: Frame) -> float | None:

@@ -37,6 +37,7 @@ from advisor.prose.cache_patterns import (
     LENGTHS,
     lengths_in,
 )
+from advisor.prose.frame import frame_of
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.named import cache_bytes
 from advisor.quantity.numerals import SEVERAL, count_of
@@ -216,7 +217,7 @@ def _cache(said: Said, context: int) -> _Cache | None:
     frame, text = said.statement.frame, said.statement.context_text
     if context <= 0:
         return None
-    counts = [count_of(one) for pair in _SEQUENCES.findall(text)
+    counts = [count_of(one) for pair in _SEQUENCES.findall(_up_to(said.statement))
               for one in pair if one]  # fmt: skip
     sequences = max([frame.batch or 1, *counts])
     told = _PER_TOKEN.search(text)
@@ -240,6 +241,14 @@ def _cache(said: Said, context: int) -> _Cache | None:
     return _Cache(moved, per_token, context, sequences, moved / weights if weights else None)
 
 
+def _up_to(statement: Statement) -> str:
+    """What stands before a statement and its own part of the sentence, without what follows."""
+    text = statement.context_text
+    at = text.rfind(statement.text)
+    after = _PARTED.search(text, at + len(statement.text)) if at >= 0 else None
+    return text[: after.start()] if after is not None else text
+
+
 def _is_denied_loss(said: Said, context: int) -> bool:
     """Whether a long context is said not to make decode slower."""
     statement = said.statement
@@ -261,7 +270,10 @@ def _is_lever_denied(said: Said) -> bool:
 
 
 _OTHER_LEVERS = frozenset({"KVQ", "GQA", "ATTN", "PREFIX", "SPEC", "TP", "BATCH", "OFFLOAD"})
-_ABOUT_LENGTH = r"context|tokens?\b|prompt|window|session|history|conversation|document"
+_ABOUT_LENGTH = (
+    r"context|tokens?\b(?! ?(?:/|per|a) ?s(?:ec)?)|(?<!per )(?:prompt|window|session|history"
+    r"|conversation|document)"
+)
 _SAME_RATE = (
     r"(?:leaves?|leaving) (?:the )?(?:\w+ ){0,3}?(?:rate|speed|pace|latency|time)[^.;:]{0,24}? as"
     r" (?:it|they)|(?:rate|speed|pace|latency|time per token) (?:\w+ )?(?:stays?|remains?) "
@@ -421,6 +433,8 @@ def _is_rate(said: Said, context: int) -> bool:
         return False
     if floor.kv_bytes or context < _LONG_RATE or "SPEC" in statement.nearby:
         return False
+    if statement.table is None and frame_of(statement.context_text).context is None:
+        return False  # the length of another part of the document
     if statement.opener == ":" and _OF_WEIGHTS.match(statement.sentence_text) is not None:
         return False
     return statement.phase is Phase.DECODE and statement.tpot_ms < 1.25 * floor.ms

@@ -81,3 +81,5 @@ class Page:
     blocks: tuple[Block, ...]
     fences: tuple[Fence, ...] = ()
     comments: tuple[Comment, ...] = ()
+    front: tuple[Block, ...] = ()
+    """The lines of the front matter: they state the document's setup, and claim nothing."""

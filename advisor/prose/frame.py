@@ -34,6 +34,8 @@ class Frame:
 
     batch: int | None = None
     context: int | None = None
+    is_loose: bool | None = None
+    """Whether the context is a number of tokens that no word calls one."""
     phase: str | None = None
     hardware: str | None = None
     """Identifier of a device of the catalog."""
@@ -67,6 +69,8 @@ class Frame:
             for name in _NAMES
             if getattr(self, name) is None and getattr(outer, name) is not None
         }
+        if self.context is not None:
+            missing.pop("is_loose", None)
         # weights in bytes belong to the model and the format that they were stated for
         if self.parameters is not None or self.weight_bits is not None:
             missing.pop("weight_bytes", None)
@@ -139,9 +143,12 @@ def frame_of(text: str) -> Frame:
     if bandwidth is None and not bandwidths and hardware is None:
         bandwidth = channels_gbs(text)
     together = bandwidth is not None and _is_of_all(bandwidths, bandwidth, devices, hardware)
+    named = regime.context_tokens or regime.prompt_tokens
+    loose = _context_of(text) if named is None else None
     return Frame(
         batch=regime.batch,
-        context=regime.context_tokens or regime.prompt_tokens or _context_of(text),
+        context=named or loose,
+        is_loose=True if loose is not None else None,
         phase=regime.phase,
         hardware=hardware,
         devices=devices,
@@ -270,6 +277,7 @@ def _amounts(
     Of a bandwidth in GB/s it is told whether its words say that it is of all devices.
     """
     weights: set[float] = set()
+    read: set[float] = set()
     cache: set[float] = set()
     rates: list[tuple[float, bool]] = []
     for found in amounts:
@@ -287,12 +295,19 @@ def _amounts(
             if _CAPACITY_NEAR.match(after):
                 continue
             cached = _KV_BEFORE.search(after[:18]) or _KV_BEFORE.search(before)
-            named = _WEIGHTS_AFTER.match(after) or found.per == "token"
-            if named or (not cached and _WEIGHTS_NEAR.search(before)):
+            named = _WEIGHTS_AFTER.match(after)
+            if not cached and (found.per in _STEPS or _READ.search(after)):
+                read.add(quantity.value)
+            elif named or (not cached and _WEIGHTS_NEAR.search(before)):
                 weights.add(quantity.value)
             elif cached:
                 cache.add(quantity.value)
-    return _only(weights), _only(cache), rates
+    # what a token reads is told apart from what the file takes
+    return _only(read or weights), _only(cache), rates
+
+
+_STEPS: Final = frozenset({"token", "step"})
+_READ: Final = Form(r"^ ?(?:are |is |get |gets )?read(?: for| per| by| at|$|\W*$)")
 
 
 def _segment(text: str, start: int, end: int) -> tuple[str, str]:
@@ -307,7 +322,7 @@ def _only(values: set[float]) -> float | None:
     return next(iter(values)) if len(values) == 1 else None
 
 
-_OWN_BLOCK: Final = frozenset({"kv_bytes", "tokens_per_pass", "acceptance", "phase"})
+_OWN_BLOCK: Final = frozenset({"is_loose", "kv_bytes", "tokens_per_pass", "acceptance", "phase"})
 """What holds for its own block alone."""
 
 
@@ -328,6 +343,8 @@ class Memory:
                 value = getattr(frame, name)
                 if value is None or name in self._disputed or name in _OWN_BLOCK:
                     continue
+                if name == "context" and frame.is_loose:
+                    continue  # any number of tokens, which need not be the length of a context
                 known = self._stated.setdefault(name, value)
                 if known != value:
                     del self._stated[name]

@@ -337,11 +337,11 @@ MARKS: Final = MappingProxyType(
             "requests)"
         ),
         "AGGREGATE": (
-            "aggregate, aggregated, total, all users, all streams, overall, combined, per gpu "
-            "hour, system wide, cluster, fleet, in total, together, server wide, across users, "
-            "across requests, across all, total throughput, sum, throughput, the server, the "
-            "system, whole (node|server|system|cluster|fleet|machine"
-            "|box), the node, the cluster, the deployment, the fleet, as many tokens"
+            "aggregate, aggregated, total(|s|ed|ling), all users, all streams, overall, combined, "
+            "per gpu hour, system wide, cluster, fleet, in total, together, server wide, "
+            "across users, across requests, across all, total throughput, sum, throughput, "
+            "the server, the system, whole (node|server|system|cluster|fleet|machine|box), "
+            "the node, the cluster, the deployment, the fleet, as many tokens"
         ),
         "SHORT": (
             "one line (questions|answers|chats|replies|q), one liners, "

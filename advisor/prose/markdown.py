@@ -70,6 +70,7 @@ class _Walk:
         self.text = text
         self.line_starts = [0, *(m.end() for m in _LINE_END.finditer(text))]
         self.blocks: list[Block] = []
+        self.front: list[Block] = []
         self.fences: list[Fence] = []
         self.extents: dict[int, int] = {}
         """First line of a block to the line after the longest block that begins there."""
@@ -129,7 +130,7 @@ class _Walk:
                     self._code(token, token.map[0], token.map[1])
                 case _:
                     pass
-        return Page(tuple(self.blocks), tuple(self.fences), self._comments())
+        return Page(tuple(self.blocks), tuple(self.fences), self._comments(), tuple(self.front))
 
     def _start(self, line: int) -> int:
         """Offset of a line, from 0."""
@@ -147,9 +148,14 @@ class _Walk:
         for number in range(1, min(len(self.line_starts), 400)):
             if self._line(number).rstrip() in {"---", "..."}:
                 self.fences.append(Fence("yaml", self._start(1), self._start(number)))
+                self.front.extend(self._front_line(line) for line in range(1, number))
                 self.code.append(Span(0, self._start(number + 1)))
                 return number + 1
         return 0
+
+    def _front_line(self, number: int) -> Block:
+        words = self._line(number).rstrip("\r\n")
+        return Block(BlockKind.PARAGRAPH, plain([(words, self._start(number))], markup=False))
 
     def _code(self, token: Token, first: int, stop: int) -> None:
         self.code.append(Span(self._start(first), self._start(stop)))

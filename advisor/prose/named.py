@@ -92,6 +92,19 @@ def _known(name: str) -> Known | None:
     return Known(match.candidates[0], total, active if active < _SPARSE * total else None)
 
 
+@lru_cache(maxsize=256)
+def read_parameters(repo_id: str) -> float:
+    """Weights that one token reads: of a mixture those in use; a table of embeddings is not read.
+
+    A tied table is read as the output head.
+    """
+    from advisor.catalog.models import load_model  # noqa: PLC0415 - few texts need it
+
+    model = load_model(repo_id)
+    table = 0 if model.tied else model.vocabulary * model.hidden
+    return float(model.active_parameters - table)
+
+
 _CACHE_BYTES: Final = 2.0
 
 

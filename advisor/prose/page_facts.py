@@ -17,8 +17,8 @@ from advisor.prose.frame import frame_of
 from advisor.prose.in_use import is_in_use
 from advisor.prose.named import models_in
 from advisor.prose.sentences import sentences_of
-from advisor.prose.text import PlainText, plain
-from advisor.source import Source, Span
+from advisor.prose.text import PlainText
+from advisor.source import Span
 
 T = TypeVar("T")
 
@@ -102,12 +102,12 @@ class _Hardware:
         return Told(f"{many}{self.name}", self.span)
 
 
-def facts_of(source: Source, page: Page) -> Facts:
+def facts_of(page: Page) -> Facts:
     """Model, hardware, batch and context of a document where its sentences agree.
 
     What is in use already prevails over what other sentences name.
     """
-    told = list(_sentences(source, page))
+    told = list(_sentences(page))
     every = _agreed(told)
     current = _agreed([one for one in told if is_in_use(one[2])])
     return Facts(
@@ -169,14 +169,11 @@ def _add_number(one: _One[int], mention: Mention, place: Span) -> None:
         one.is_disputed = True
 
 
-def _sentences(source: Source, page: Page) -> Iterator[tuple[PlainText, int, str]]:
+def _sentences(page: Page) -> Iterator[tuple[PlainText, int, str]]:
     """Lines of the front matter and sentences that may state a deployment, with their places."""
     left = _MOST_SENTENCES
-    for fence in page.fences[:1]:
-        if source.text.startswith("---") and fence.info == "yaml":
-            body = plain([(source.text[fence.start : fence.end], fence.start)], markup=False)
-            for line in re.finditer(r"[^\n\r]+", source.text[fence.start : fence.end]):
-                yield body, line.start(), line[0][:_LONGEST]
+    for line in page.front:
+        yield line.body, 0, line.text[:_LONGEST]
     for block in page.blocks:
         if _SETUP.search(block.text) is None:
             continue

@@ -262,7 +262,9 @@ OF_PROMPT: Final = Form(
 )
 OF_WHICH: Final = Form(
     r"\b(?:account\w* for|remaining|the (?:rest|other|last)|difference of|of which|thereof"
-    r"|overheads? (?:of|amounts? to)|plus|adds?|adding|sav(?:es?|ed|ing)|spends?|loses?|wastes?"
+    r"|overheads? (?:of|amounts? to)|(?:read|reading|launch|sampling|routing|communication"
+    r"|transfer|kernel|attention|draft|idle|wait) times?(?: of| is| are|:)?|plus|adds?|adding"
+    r"|sav(?:es?|ed|ing)|spends?|loses?|wastes?"
     r"|(?:a )?(?:good |large |small )?(?:part|deal|share|bit|half|third|quarter|much|most) of"
     r" (?:the|our|its|those|these)|(?:does|do|did|finish\w*) (?:this|that|it) in) (?:under"
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",

@@ -80,7 +80,7 @@ _CONTRAST: Final = Form(r"[ ,](?:not|rather than|instead of|unlike|never)\b")
 def statements_of(page: Page) -> tuple[Statement, ...]:
     """Every statement of a document, in order."""
     memory = Memory()
-    waiting: list[Block] = []
+    waiting: list[Block] = list(page.front)
     found: list[Statement] = []
     recent: list[Block] = []
     bases: dict[int, float | None] = {}
@@ -494,8 +494,8 @@ class _BlockReader:
     def _is_aggregate(self, clause: Clause, effect: Effect) -> bool:
         """Whether a clause, or the column of a cell, counts the tokens of all users."""
         if self.block.kind is BlockKind.CELL:
-            column = tag_names(self.block.column)
-            return "AGGREGATE" in column and "SINGLE" not in column
+            labels = tag_names(self.block.column) | tag_names(self.block.row)
+            return "AGGREGATE" in labels and "SINGLE" not in labels
         nearest = _nearest(clause, effect, ("AGGREGATE", "SINGLE"))
         return nearest == "AGGREGATE"
 

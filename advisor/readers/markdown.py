@@ -56,7 +56,7 @@ def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every tex
     if statements or levers:
         title = next((block.headings[0] for block in page.blocks if block.headings), "")
         whole = Span(0, len(source.text))
-        facts = facts_of(source, page)
+        facts = facts_of(page)
         proposals.append(
             Proposal(
                 source,
