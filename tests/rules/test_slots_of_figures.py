@@ -77,8 +77,14 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         [
             ({"tpot_ms": 3.0}, None), ({"tpot_ms": None}, None), (UNKNOWN, None), (HEDGED, MEDIUM),
             ({"nearby": {"SPEC"}}, None), ({"kind": Kind.GAIN}, None),
-            ({"frame": Frame(weight_bytes=8e9, bandwidth_gbs=3350.0, context=31_999)}, None),
-            ({"frame": Frame(context=32_000)}, None),
+            (
+                {
+                    "words": "with a context of 31K tokens",
+                    "frame": Frame(weight_bytes=8e9, bandwidth_gbs=3350.0, context=31_999),
+                },
+                None,
+            ),
+            ({"words": "per token"}, None), ({"frame": Frame(context=32_000)}, None),
             (
                 {
                     "frame": Frame(
