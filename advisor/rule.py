@@ -145,7 +145,7 @@ class Rule(NamedTuple):
                     **wrong.numbers,
                 },
             }
-            alike = f"{statement.kind} {statement.sentence_text}"
+            alike = f"{statement.kind} {wrong.topic} {statement.sentence_text}"
             key = alike if statement.table is None else str(statement.span)
             finding = self._finding(audit, statement.span, subject, None, wrong.message, details)
             found.pop(key, None)

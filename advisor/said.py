@@ -83,6 +83,8 @@ class Wrong(NamedTuple):
     confidence: Confidence
     error_class: ErrorClass | None = None
     numbers: Mapping[str, Number] = MappingProxyType({})
+    topic: str = ""
+    """Of two clauses of a sentence that are wrong about different things both are told."""
 
 
 Judge = Callable[[Said], Wrong | None]

@@ -41,11 +41,12 @@ from advisor.forms import Form
 from advisor.judge import GRACE, ClaimVerdict
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase
+from advisor.prose.step_shares import bytes_share
 from advisor.prose.widths import sizes_of
 from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.roofline import Interval
 from advisor.rule import CLAIMS, PROSE, Rule
-from advisor.said import Said, Wrong, confidence_of, decode_gain
+from advisor.said import Said, Wrong, confidence_of, decode_gain, is_small_batch
 from advisor.wording import factor, factors, milliseconds, percent
 
 RULE = Rule(
@@ -211,7 +212,9 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"size_ratio": ratio},
         )
-    for wrong in (_over_bandwidth(said, sure), _part_as_whole(said, sure)):
+    for wrong in (
+        _over_bandwidth(said, sure), _part_as_whole(said, sure), _over_rest(said, sure)
+    ):  # fmt: skip
         if wrong is not None:
             return wrong
     context = statement.frame.context
@@ -257,6 +260,35 @@ def _part_as_whole(said: Said, sure: Confidence) -> Wrong | None:
         f" of the step {1 / (0.5 + 0.5 / float(factor[1])):.2f}x, never {statement.speedup:.3g}x",
         sure,
         numbers={"part_factor": float(factor[1])},
+    )
+
+
+_OF_THE_REST = Form(
+    r"\b(?:graphs?|launch\w*|kernels?|fus(?:e|es|ed|ing|ion)|compil\w+|schedul\w+|megakernel|engine"
+    r"|tun(?:e|ed|ing)|hand-?written|optimi[sz]\w+|python|overheads?|persistent)\b"
+)
+_OTHER_LEVERS = frozenset(
+    {"QUANT", "SPEC", "PRUNE", "S24", "DISTILL", "KVQ", "TP", "OFFLOAD", "LAYERS", "GQA", "BATCH"}
+)
+
+
+def _over_rest(said: Said, sure: Confidence) -> Wrong | None:
+    """More from kernels, launches or the scheduler than the part of a step that reads no bytes."""
+    statement = said.statement
+    if statement.speedup is None or statement.phase is not Phase.DECODE or statement.is_aggregate:
+        return None
+    if not is_small_batch(statement) or not _OTHER_LEVERS.isdisjoint(statement.sentence):
+        return None
+    if _OF_THE_REST.search(statement.sentence_text) is None:
+        return None
+    share = bytes_share(statement.context_text)
+    if share is None or statement.speedup * share <= GRACE:
+        return None
+    return Wrong(
+        f"{share:.0%} of the step reads bytes, which no kernel and no graph shortens:"
+        f" {1.0 / share:.3g}x if the rest takes no time, not {statement.speedup:.3g}x",
+        sure,
+        numbers={"bytes_share": share},
     )
 
 

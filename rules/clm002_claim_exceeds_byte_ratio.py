@@ -220,11 +220,11 @@ def _judge(said: Said) -> Wrong | None:
 
 def _sure(statement: Statement) -> Confidence | None:
     """A measured factor is ascribed to bytes as well, where both sizes stand beside it."""
+    if statement.table is not None and _BOUND.search(statement.table[0][statement.table[2]]):
+        return Confidence.HIGH
     told = tells_sizes(statement.context_text) or len(widths_of(statement.context_text)) > 1
     if statement.status is Status.MEASURED and told:
         return Confidence.HIGH if statement.reach <= 1 else Confidence.MEDIUM
-    if statement.table is not None and _BOUND.search(statement.table[0][statement.table[2]]):
-        return Confidence.HIGH
     return confidence_of(statement)
 
 

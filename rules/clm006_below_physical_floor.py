@@ -37,6 +37,7 @@ from advisor.evidence import (
     step_of_claim,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.widths import sizes_of, widths_of
@@ -183,7 +184,8 @@ _SERVERS = 6.0
 _OF_ALL = frozenset({"BATCH", "AGGREGATE", "THROUGHPUT", "TRAINING"})
 _OF_TOKENS = r"tok|\bt/s|\btps\b|\btg\b|itl|tpot|tbt|decode|per user"
 _UNDRAFTED = (
-    r"\b(?:no|without(?: an?| any)?|not any) (?:speculat\w+|draft\w*|mtp|eagle|medusa)"
+    r"\bnon-?speculative|\b(?:no|without(?: an?| any)?|not any) (?:speculat\w+|draft\w*|mtp|eagle"
+    r"|medusa)"
     r"|\b(?:draft\w*|speculat\w+(?: decoding)?|mtp|eagle) (?:is |are |was |stays? |kept |switched "
     r"|turned )?(?:off|disabled|out of scope|excluded|unused)\b|\bplain (?:decod\w+|autoregress\w+)"
 )
@@ -210,9 +212,9 @@ def _judge(said: Said) -> Wrong | None:
     statement, floor = said.statement, said.floor
     if floor is None or statement.tpot_ms is None or statement.phase in NO_DECODE:
         return None
-    if statement.kind not in {Kind.FIGURE, Kind.GAIN} or statement.status is not Status.ASSERTED:
+    if statement.kind not in {Kind.FIGURE, Kind.GAIN} or not _is_claimed(said):
         return None
-    if statement.is_aggregate or not _has_one_reading(said):
+    if (statement.is_aggregate and not _is_per_card(said)) or not _has_one_reading(said):
         return None
     if (statement.frame.batch or 1) > 1 and not statement.is_single:
         return None
@@ -235,6 +237,34 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"floor_ms": floor.ms, "step_bytes": read, "bandwidth_gbs": floor.bandwidth_gbs},
     )
+
+
+def _is_claimed(said: Said) -> bool:
+    """Whether the rate is asserted, or measured of one stream with its operands beside it.
+
+    What is measured above the floor was none of these bytes, none of this device, or no one stream.
+    """
+    statement = said.statement
+    if statement.status is Status.MEASURED:
+        one = statement.is_single or said.has(_UNDRAFTED)
+        frame = statement.frame
+        told = frame.weight_bytes or (frame.parameters and frame.weight_bits)
+        seen = _SEEN.search(statement.text) is not None
+        return one and seen and bool(told) and statement.table is None
+    return statement.status is Status.ASSERTED
+
+
+_SEEN = Form(
+    r"\b(?:reach(?:ed|es)|achiev(?:ed|es)|measur(?:ed|es)|got|gets?|attain(?:ed|s)|clock(?:ed|s)"
+    r"|record(?:ed|s)|observ(?:ed|es)|hits?|obtain(?:ed|s)|saw|sees?|ran|runs?|managed|manages"
+    r"|deliver(?:ed|s)|sustain(?:ed|s))\b"
+)
+"""A rate that was seen, and not asked for or hoped for."""
+
+
+def _is_per_card(said: Said) -> bool:
+    """Whether a rate is per card, where each card has one request."""
+    return said.statement.is_single and said.says(r"\bper (?:card|gpu|device)\b")
 
 
 def _has_one_reading(said: Said) -> bool:

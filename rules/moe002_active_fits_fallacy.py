@@ -30,6 +30,7 @@ from advisor.forms import Form
 from advisor.operands import routed, sentences_of
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Statement
+from advisor.prose.widths import widths_of
 from advisor.rule import MEMORY, PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
 from advisor.wording import size
@@ -159,7 +160,9 @@ def _judge(said: Said) -> Wrong | None:
     devices = frame.devices if frame.devices and frame.devices > 1 else 1
     held = max((float(size) * 1e9 for size in sizes), default=_of_device(statement)) * devices
     bits = frame.weight_bits or 16.0
-    if not held or held >= min(_LEAST_BYTES, _PART_KEPT * bits / 8.0) * total:
+    named = len(widths_of(statement.sentence_text)) == 1  # the width that is meant, and no other
+    least = _PART_KEPT * bits / 8.0 if named else min(_LEAST_BYTES, _PART_KEPT * bits / 8.0)
+    if not held or held >= least * total:
         return None
     return Wrong(
         f"all {total / 1e9:.0f}B parameters must be held: {0.5 * total / 1e9:.0f} GB at 4 bits,"

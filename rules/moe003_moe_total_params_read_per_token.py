@@ -28,7 +28,13 @@ from advisor.evidence import is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.operands import routed, sentences_of, stored_weight_bytes
-from advisor.prose.experts import ALL_EXPERTS, CANNOT_PASS, LIKE_DENSE, whole_read
+from advisor.prose.experts import (
+    ALL_EXPERTS,
+    CANNOT_PASS,
+    LIKE_DENSE,
+    TRAFFIC_KEPT,
+    whole_read,
+)
 from advisor.prose.model import Kind, Statement, Status
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
 from advisor.said import (
@@ -169,11 +175,14 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"total_bytes": _stored(statement.frame)},
         )
-    if _is_like_dense(said) or _reads_all(said):
+    dense = _is_like_dense(said)
+    if dense or _reads_all(said):
+        kept = TRAFFIC_KEPT.search(statement.text) is not None
         return Wrong(
             "one token reads the shared layers and its routed experts (2 of 8, 8 of 128 a layer),"
             f" not all of them{_share(statement)}",
             sure,
+            topic="dense" if dense else "traffic" if kept else "",
         )
     return None
 
@@ -187,9 +196,19 @@ def _sure(statement: Statement) -> Confidence | None:
         _WAVERING, statement.text, re.IGNORECASE
     ):
         return Confidence.HIGH
+    if statement.status is Status.REJECTED and _OPTION.match(statement.context_text):
+        return Confidence.HIGH
     if statement.status is Status.DENIED and CANNOT_PASS.search(statement.text):
         return Confidence.HIGH if statement.tpot_ms is not None else None
     return confidence_of(statement)
+
+
+_OPTION = Form(
+    r"\W*(?:alternative|option|variant|candidate|choice|design"
+    r"|plan)\b[^.:]{0,60}?\((?:we )?(?:rejected"
+    r"|discarded|dismissed|not (?:chosen|taken|pursued)|ruled out|declined)"
+)
+"""An option of which is told why it was not taken: the reason is the author's own."""
 
 
 def _share(statement: Statement) -> str:
@@ -349,6 +368,8 @@ def _is_like_dense(said: Said) -> bool:
     statement = said.statement
     told = LIKE_DENSE.search(statement.text)
     concluded = statement.opener in {"so", "hence", "thus", "therefore", "which"}
+    if concluded and "BYTES" in statement.clause and ALL_EXPERTS.search(statement.sentence_text):
+        concluded = False  # the traffic is a figure of its own, and no mere consequence
     if (
         told is None
         or concluded

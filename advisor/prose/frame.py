@@ -101,7 +101,7 @@ _KV_BEFORE: Final = Form(r"\b(?:kv|cache|keys and values)\b")
 _WEIGHTS_NEAR: Final = Form(
     r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $|[\w)] = ?$"
     r"|_[MSL01]\b\W*$|\b(?:fp|bf|int|mxfp|nvfp)\d{1,2} ?\($"
-    r"|^\W*(?:(?:fp|bf|int|mxfp|nvfp)\d{1,2}|awq|gptq|[2-8][- ]bits?)\W*$",
+    r"|\b(?:(?:fp|bf|f|int|mxfp|nvfp)\d{1,2}|awq|gptq|i?q[2-8](?:_\w{1,6})?|[2-8][- ]bits?)\W*$",
 )
 _CAPACITY_NEAR: Final = Form(
     r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm"

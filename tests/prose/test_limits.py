@@ -187,7 +187,7 @@ CASES = (
         ("16", "47"), ("48", "60", "240"), {"total_parameters": 120e9, "stated_bytes": 16e9},
     ),
     Case("MOE002", "With only 22B active parameters the 235B runs in {} GB at 8 bits.",
-         ("24", "90"), ("96", "240"), {"total_parameters": 235e9}),
+         ("24", "90", "96"), ("210", "240"), {"total_parameters": 235e9}),
     Case("MOE003", "Mixtral at 16 bits is 94 GB. One token at 2 TB/s therefore takes {} ms.",
          ("47",), ("13", "70"), {"total_bytes": 46.7e9 * 2}),
     Case("MOE003", "A 120B-A5B at 4 bits has to read {} GB for each token.", ("60", "58"),
