@@ -33,7 +33,8 @@ from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.users import COUNTED, HOW_MANY, MANY, OF_ONE
+from advisor.prose.totals import factor_of_totals, reply_at_total, users_of
+from advisor.prose.users import COUNTED, OF_ONE, RAISED
 from advisor.quantity.numerals import count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, is_unlinked
@@ -166,32 +167,11 @@ _FEWER = (
 _CHANGE = Form(
     r"\bbatch(?: size)?(?: of| from)? (\d+) to (?:a )?(?:batch )?(?:size )?(?:of )?(\d+)"
 )
-_RAISED = Form(
-    r"\b(?:(?:continuous|dynamic|in-?flight|static|request|adaptive|iteration[- ]level|automatic)"
-    r" (?:batch\w*|scheduling)"
-    r"|(?<!without )(?<!no )(?<!than )batching\b"
-    r"|(?:larger?|bigg?er|big|higher|more|deeper|wider|fuller|growing) (?:\w+ )?(?:batch(?:es)?"
-    r"|batch sizes?|concurrency|max[-_]num[-_]seqs|max[-_]batch[-_]size|num_slots)\b"
-    r"|(?:rais|increas|doubl|tripl|quadrupl|grow|lift|enlarg|scal|bump|turn)\w* (?:up )?(?:the |our"
-    r" "
-    r"|its )?(?:\w+ )?(?:batch|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|slots|num_slots)"
-    r"|(?:batch(?: size)?|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|batch"
-    r" sizes?)\W{0,3}(?:of |to "
-    r"|from 1 to |is |at )?(?:[2-9]\b|\d\d)"
-    rf"|{HOW_MANY} (?:\w+ )?(?:times|{MANY}) (?:\w+ )?(?:in(?:to)?|per|an?|share|sharing|together"
-    rf"|at"
-    r" once|in parallel|ride|to)\b"
-    rf"|(?:packs?|groups?|bundles?|merges?|fuses?|combin\w+|batch(?:es|ed)?|serv\w+) (?:up to )?"
-    rf"(?:{HOW_MANY}|many|several) (?:\w+ )?{MANY}"
-    rf"|(?:read|loaded|streamed|fetched)(?: only)? once for (?:all|every|the|{HOW_MANY}|many)"
-    r"|spread\w* (?:every|each|the|one|a) (?:\w+ )?reads?|amorti[sz]\w+"
-    r"|shar(?:e|es|ed|ing) (?:the |one |a |each |every )?(?:\w+ )?(?:weights?|pass|reads?|step"
-    r"|forward)"
-    rf"|(?:pass|step|read|weights) (?:is|are) shared|more {MANY}"
-    r"|(?:each|every) (?:added|additional|extra|further|new) (?:user|request|stream|session|client)"
-    rf"|(?:{HOW_MANY}|many) {MANY} (?:at a time|at once|together|in one))"
+_APART = Form(
+    r"\b(?:not|no longer|stop(?:s|ped)?|without|instead of|than) shar(?:e|es|ed|ing)\b"
+    r"|\bdedicated\b"
+    r"|\bto (?:your|him|her|my|it|them)selves?\b(?<!had the card to yourself)"
 )
-"""How more sequences come into a step."""
 _QUEUE = (
     r"\bqueu\w*|waiting (?:time|line|room|list)|\bwait(?:s|ing|ed)? (?:in|to start|until|before"
     r"|longer|for (?:a|the|its|their|his) (?:slot|turn|start))|backlog|burst|\brush\b|p9\d"
@@ -206,7 +186,8 @@ _OTHERS = frozenset(
 _AS_BEFORE = r"\bstill\b|as before|\bas well as before|the same as alone|no (?:slower|worse)"
 _BOTH = r"\bboth\b|as well as|\balike\b|at the same time"
 _PRICE = (
-    r"\b(?:(?:gpu|device|machine|card|compute)[- ](?:time|hours?|seconds?)|costs?|price|energy"
+    r"\b(?:(?:gpu|device|machine|card|compute)[- ](?:time|hours?|seconds?)|costs?(?! of (?:a|the"
+    r"|each|one) (?:step|pass|read))|price|energy"
     r"|joules?|watt|dollars?|euros?)\b"
 )
 _USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients|chats"
@@ -225,8 +206,13 @@ def _judge(said: Said) -> Wrong | None:
     for held in (_in_row(statement), _in_words(said, sure)):
         if held is not None:
             return held
+    if (wrong := _at_rate_of_all(said, sure)) is not None:
+        return wrong
     if said.says(_FEWER):
         return None
+    cured = _CURES.search(statement.text) is not None and not _DENIED.search(statement.text)
+    if cured and not said.has(_QUEUE):
+        return _each_waits(said, sure)
     if _is_shared_rate(said):
         return _each_waits(said, sure)
     stepped = statement.tpot_ms is not None and _STEP.search(statement.context_text) is not None
@@ -244,19 +230,77 @@ def _judge(said: Said) -> Wrong | None:
     grown = change is not None and int(change[1]) < int(change[2])
     if change is not None and not grown:
         return None
-    raised = grown or _RAISED.search(statement.context_text) is not None
+    raised = grown or RAISED.search(statement.context_text) is not None
     if re.search(_AS_BEFORE, statement.text, re.IGNORECASE) or not raised:
         return None
-    if _is_of_one(statement):
+    if _APART.search(statement.context_text) is not None:
+        return None
+    if _is_of_one(statement) or (statement.is_single and _REPLY.search(statement.text)):
         return _each_waits(said, sure)
     if statement.phase is Phase.DECODE and "TIME" in statement.clause:
         return _each_waits(said, sure if grown else Confidence.MEDIUM)
     return None
 
 
+def _at_rate_of_all(said: Said, sure: Confidence) -> Wrong | None:
+    """A user who is to see the rate of all: by a factor, or by the time of one reply."""
+    statement = said.statement
+    if statement.table is not None or not _OTHERS.isdisjoint(statement.sentence):
+        return None
+    reply = reply_at_total(statement.text, statement.context_text)
+    if reply is not None:
+        total, tokens = reply
+        users = users_of(statement.context_text)
+        each = f"{tokens * users / total:,.3g} s" if users else "as many times longer"
+        return Wrong(
+            f"{total:,.0f} tokens/s are those of all: a reply of {tokens:,.0f} tokens takes {each}"
+            + (f" at {total / users:,.3g} tokens/s for each of {users}" if users else ""),
+            sure,
+            numbers={"total_tokens_per_second": total},
+        )
+    if statement.kind is not Kind.GAIN or statement.speedup is None or statement.is_aggregate:
+        return None
+    if not (_is_of_one(statement) or statement.is_single or _REPLY.search(statement.text)):
+        return None
+    raised = RAISED.search(statement.context_text) is not None
+    held = factor_of_totals(statement.context_text, statement.speedup, raised=raised)
+    if held is None:
+        return None
+    return Wrong(
+        f"{held[1]:,.0f} against {held[0]:,.0f} tokens/s are the tokens of all who share a step:"
+        f" each"
+        " of them waits for the whole step, and sees no more than one alone",
+        sure,
+        numbers={"total_tokens_per_second": held[1], "before_tokens_per_second": held[0]},
+    )
+
+
+_REPLY = Form(
+    r"\b(?:the|my|your|an?|one['’]s) (?:\w+ )?(?:chat|repl(?:y|ies)|answers?|response|stream"
+    r"|conversation"
+    r"|completion|text|chat window|typing)\b"
+)
+_CURES = Form(
+    r"\bbatching\b[^.;]{0,32}?\b(?:fix(?:es)?|cures?|solves?|remed(?:y|ies)|solution|answer to"
+    r"|medicine"
+    r"|takes? care of|gets? rid of|does away with)\b[^.;]{0,48}?\b(?:ms\b|itl|tpot|inter-?token"
+    r"|between"
+    r" tokens|per token|slow tokens|token latency)[^.;]*?\b(?:lone|only|single|one|sole) (?:\w+"
+    r" )?(?:user"
+    r"|tester|customer|client|reader|person|chat|stream|request)\b"
+)
+"""Batching as the cure for the time per token of a single user."""
+_LABEL = re.compile(r"\W*(?:[\w-]+ ){0,3}[\w-]+:")
+"""A label before a figure: "User experience: 0.2 ms per token"."""
+_DENIED = Form(r"\b(?:not|never|cannot|no|neither|hardly|nothing)\b|n['’]t\b")
+
+
 def _is_of_one(statement: Statement) -> bool:
     """Whether the clause is about the tokens of one user."""
     if "SINGLE" in statement.clause or OF_ONE.search(statement.text) is not None:
+        return True
+    label = _LABEL.match(statement.sentence_text) if statement.opener == ":" else None
+    if label is not None and OF_ONE.search(label[0]) is not None:
         return True
     return "SINGLE" in statement.sentence and not statement.clause.isdisjoint({"DECODE", "TIME"})
 
@@ -314,7 +358,7 @@ def _is_shared_rate(said: Said) -> bool:
     divided = bool(
         before
         and statement.tpot_ms < 0.8 * min(before)
-        and _RAISED.search(statement.context_text)
+        and RAISED.search(statement.context_text)
         and _OTHERS.isdisjoint(statement.nearby)
         and re.search(r"\b(?:each|every)", statement.text, re.IGNORECASE)
     )

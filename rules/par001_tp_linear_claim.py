@@ -30,7 +30,7 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.prose.cache_patterns import ANY_LENGTH
 from advisor.prose.model import Kind, Phase
-from advisor.prose.portions import is_of_rest
+from advisor.prose.portions import is_portion
 from advisor.prose.split import (
     BY_COUNT,
     chain_of,
@@ -180,7 +180,7 @@ def _judge(said: Said) -> Wrong | None:
     if not _is_split(said) or is_staged(text) or has_replicas(text):
         return None
     metrics = {"RATE", "TIME", "FASTER", "DECODE", "TOKENS", "SINGLE"}
-    worded = _AS_FAST.search(statement.text) is not None or is_of_rest(statement.text)
+    worded = _AS_FAST.search(statement.text) is not None or is_portion(statement.text)
     bare = statement.table is None and statement.clause.isdisjoint(metrics) and not worded
     if statement.kind is Kind.GAIN and bare and statement.tpot_ms is None:
         return None
@@ -219,7 +219,7 @@ def _judge(said: Said) -> Wrong | None:
     return _too_much(ways, factor, sure)
 
 
-_AS_FAST = Form(r"\bas (?:fast|quick(?:ly)?)\b")
+_AS_FAST = Form(r"\bas (?:fast|quick(?:ly)?)\b|\btimes the (?:rate|speed|pace)\b")
 _BEYOND_ANY = 4.0
 """A factor beyond it is no claim of these devices: the figures are of something else."""
 
@@ -344,7 +344,13 @@ def _factor(said: Said) -> float | None:
     statement = said.statement
     if statement.speedup is not None:
         return statement.speedup
-    before = [tpot for _, _, tpot in statement.earlier if tpot]
-    if statement.tpot_ms is None or not before:
+    if statement.tpot_ms is None:
         return None
-    return before[-1] / statement.tpot_ms
+    told = statement.context_text[: statement.context_text.rfind(statement.sentence_text)]
+    before = [tpot for _, _, tpot in statement.earlier if tpot] or [
+        float(match[1]) for match in _MS.finditer(told)
+    ]
+    return before[-1] / statement.tpot_ms if before else None
+
+
+_MS = re.compile(r"(?<![\w.,])(\d{1,4}(?:\.\d+)?) ?ms\b(?! (?:each|apiece|per (?!token)))")

@@ -74,7 +74,7 @@ Tensor parallelism over two GPUs instead of two pipeline stages makes a single u
 _LOADED: Final = Form(
     r"\bqueu\w*|\bbacklog|\bbursts?\b|\bpeak|\brush\b|\bp9\d\b|\btails?\b|\bovercommit\w*"
     r"|\b(?:fewer|less|half the) (?:\w+ )?(?:users|requests|sequences|streams|load)\b|\bttft\b"
-    r"|\bfirst token\b|\bsaturat\w+|\bin flight on\b|\b(?:the|its|each) batch\b"
+    r"|\bfirst token\b|\bsaturat\w+|\b(?:the|its|each) batch\b"
 )
 """Load that a replica takes off the others."""
 _SPILLED: Final = Form(

@@ -169,7 +169,11 @@ def _judge(said: Said) -> Wrong | None:
     most = tokens_per_pass(drafted, accepted)
     if statement.speedup is None:
         certain = statement.kind is Kind.GAIN or _CERTAIN.search(statement.text) is not None
-        if most > _LITTLE or not certain or _NO_GAIN.search(statement.text) is not None:
+        if (
+            most > _LITTLE
+            or not certain
+            or _NO_GAIN.search(_CONCEDED.sub("", statement.text)) is not None
+        ):
             return None
     elif statement.speedup <= GRACE * most:
         return None
@@ -182,5 +186,6 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+_CONCEDED = re.compile(r"^\W*(?:although|though|even though|while) [^,]{3,160}, ", re.IGNORECASE)
 _SHARE = re.compile(r"(?<![\w.])0\.\d+(?![\w.]*\d?x)")
 _CERTAIN = Form(r"\b(?:guarantee[ds]?|certain|sure|assured|always)\b")

@@ -245,13 +245,15 @@ _LONGER = Form(
     r"|\bmore (?:draft(?:ed)? tokens|guesses|drafts) (?:are|is) always (?:better|faster)\b"
 )
 """Drafts that are to be the better the longer they are."""
+_COMPARED = re.compile(r"\b(?:same|just|exactly|as much) (?:as|like)\b.*", re.IGNORECASE)
+"""What a load is compared with: "same as for a lone user"."""
 _THERE = Form(r"\b(?:there|its|it|same|too|also|as well|either|these|those|this|that|on top)\b")
 
 
 def _is_large(said: Said) -> bool:
     """Whether a step is full: by its clause or sentence, or by what was told last before."""
     statement = said.statement
-    own = most_load(statement.text)
+    own = most_load(_COMPARED.sub("", statement.text))
     if own is not None and statement.table is None:
         return own >= LARGE
     full = sequences_in(statement.sentence_text) >= LARGE or said.says(BUSY)
@@ -275,7 +277,9 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if statement.kind is Kind.LOSS and statement.status is Status.DENIED and said.says(_NEVER):
         sure = Confidence.HIGH
-    drafts = "SPEC" in statement.nearby or PER_PASS.search(statement.context_text) is not None
+    drafts = "SPEC" in statement.nearby or (
+        "BATCH" not in statement.nearby and PER_PASS.search(statement.context_text) is not None
+    )
     if sure is None or not drafts:
         return None
     if statement.phase in NO_DECODE and (

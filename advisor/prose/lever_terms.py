@@ -240,7 +240,8 @@ LEVERS: Final = MappingProxyType(
             "a100s, four a100s, eight a100s, tensor parallel degree, parallel degree, both "
             "devices, number of cards, all eight gpus, all four gpus, multi gpu inference, 16 "
             "gpus, twice the gpus, more cards, model parallel, model parallelism, 2x h100, 4x "
-            "h100, 8x h100, 2x a100, 4x a100, 8x a100, communication, sharded, sharding"
+            "h100, 8x h100, 2x a100, 4x a100, 8x a100, communication, sharded, sharding, "
+            "collective(|s)"
         ),
         "PP": ("pipeline parallel(|ism), pipeline stages, pp2, pp4"),
         "SPEC": (

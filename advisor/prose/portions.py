@@ -80,9 +80,9 @@ def portion(clause: Clause, text: str) -> Effect | None:
     return _gain(clause, nth, float(nth["n"])) if nth is not None and nth["n"] != "1" else None
 
 
-def is_of_rest(text: str) -> bool:
-    """Whether a gain is one of a time that was told before: "half of what remains"."""
-    return _REST.search(text) is not None
+def is_portion(text: str) -> bool:
+    """Whether a gain is one of a step, or of a time told before: "half of what remains"."""
+    return _REST.search(text) is not None or _HALVED.search(text) is not None
 
 
 def _gain(clause: Clause, match: re.Match[str], factor: float) -> Effect:

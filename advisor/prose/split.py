@@ -19,7 +19,8 @@ from advisor.quantity.numerals import SEVERAL, count_of
 NUMBER: Final = rf"\d{{1,2}}|{SEVERAL}"
 CARD: Final = (
     r"(?:gpus?|cards?|accelerators?|devices?|chips?|ranks?|boards?|(?:rtx |nvidia |amd |tesla )?"
-    r"(?:[hablvp]\d{2,3}s?|a\d{1,4}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?))"
+    r"(?:[hablvp]\d{2,3}s?|a\d{1,4}s?|l4s?|gb?\d{3}s?|mi\d{3}x?s?|t4s?|[2-5]0[5-9]0s?|tpus?"
+    r"|gaudi(?: ?[23])?s?|trainium\d?))"
 )
 MACHINE: Final = (
     r"(?:(?:mac )?(?:minis?|studios?)|macs?|sparks?|nodes?|machines?|boxes|servers?|hosts?"

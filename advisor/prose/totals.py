@@ -1,0 +1,116 @@
+"""Rates of a server beside those of one user: figures in tokens/s, and of how many they are."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from advisor.forms import Form
+from advisor.prose.users import HOW_MANY, MANY
+from advisor.quantity.numerals import count_of
+
+_RATE: Final = Form(
+    r"(?<![\w.,])(?P<rate>\d[\d,]*(?:\.\d+)?) ?(?:tok(?:en)?s?(?: ?/ ?| per | a )s(?:ec(?:ond)?)?\b"
+    r"|t/s\b|tps\b)"
+)
+_BARE: Final = Form(
+    r"\b(?:alone|me|by myself|solo|batch 1|one (?:user|stream|request)|single[- ](?:user|stream"
+    r"|request)|(?:shows?|got|gets?|get|gave|gives|had|was|saw|does|did|makes?))"
+    r"(?: alone)?[:,]? (?:only |just |about |around |some )?(?P<rate>\d[\d,]*(?:\.\d+)?)"
+    r"(?=[.,;)]|$| (?:alone|for|with|on|by)\b)"
+)
+"""A rate whose unit was told before: "me alone: 45"."""
+_CHANGED: Final = Form(
+    r"\bfrom (?P<old>\d[\d,]*(?:\.\d+)?)(?: ?(?:tok\S*|t/s))? to (?P<new>\d[\d,]*(?:\.\d+)?)"
+    r" ?(?:tok(?:en)?s?(?: ?/ ?| per | a )s|t/s\b|tps\b|tokens? (?:per|a) second)"
+)
+_SHARED: Final = Form(
+    rf"\b(?:{HOW_MANY}) (?:[\w-]+ ){{0,2}}?{MANY}\b|\b(?:total|aggregate|together|combined|in all"
+    r"|overall|altogether|whole server)\b|\bconcurrency (?:of )?(?:[2-9]\b|\d\d)"
+)
+_ALONE: Final = Form(
+    r"\b(?:alone|just me|only me|me\b|by myself|solo|batch (?:size )?1\b|(?:one|a single|single"
+    r"|lone)[- ](?:user|stream|request|chat|sequence|client)|my (?:local|own))\b"
+)
+_PARTS: Final = Form(r"[.;!?](?=\s|$)|, (?=where|while|but|and)|\bwhere\b|\bwhile\b")
+_REPLY: Final = Form(
+    r"(?<![\w.,])(?P<tokens>\d[\d,]*)[- ]tokens?(?: \w+)? (?:answers?|repl(?:y|ies)|responses?"
+    r"|texts?|completions?|essays?|stor(?:y|ies)|e-?mails?|letters?|summar(?:y|ies))\b[^.;]{0,32}?"
+    r"\b(?P<seconds>\d+(?:\.\d+)?) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
+)
+_CLOSE: Final = 0.08
+
+
+class Rate(NamedTuple):
+    """A rate in tokens/s and whether it is that of many users or of one."""
+
+    tokens_per_second: float
+    is_shared: bool
+    is_alone: bool
+
+
+def rates_in(text: str) -> list[Rate]:
+    """The rates of a text, each with the users told in its own part of a sentence."""
+    found: list[Rate] = []
+    start = 0
+    cuts = [match.start() for match in _PARTS.finditer(text)] + [len(text)]
+    for cut in cuts:
+        part = text[start:cut]
+        start = cut
+        values = [_number(match["rate"]) for match in _RATE.finditer(part)]
+        if not values and found:
+            values = [_number(match["rate"]) for match in _BARE.finditer(part)]
+        if values:
+            shared, alone = _SHARED.search(part), _ALONE.search(part)
+            found.extend(
+                Rate(value, shared is not None, alone is not None and shared is None)
+                for value in values
+            )
+    return found
+
+
+def _number(written: str) -> float:
+    return float(written.replace(",", ""))
+
+
+def factor_of_totals(text: str, claimed: float, *, raised: bool) -> tuple[float, float] | None:
+    """One user's rate and that of all, where a claimed factor is just their ratio.
+
+    Where the batch is `raised`, a rate that changes is that of all before and after.
+    """
+    changed = _CHANGED.search(text) if raised else None
+    if changed is not None:
+        old, new = _number(changed["old"]), _number(changed["new"])
+        if old > 0 and abs(new / old / claimed - 1.0) < _CLOSE:
+            return old, new
+    rates = rates_in(text)
+    for total in (rate for rate in rates if rate.is_shared):
+        for one in (rate for rate in rates if rate.is_alone or (raised and not rate.is_shared)):
+            least = total.tokens_per_second / one.tokens_per_second if one.tokens_per_second else 0
+            if least > 1.0 and abs(least / claimed - 1.0) < _CLOSE:
+                return one.tokens_per_second, total.tokens_per_second
+    return None
+
+
+def reply_at_total(own: str, text: str) -> tuple[float, float] | None:
+    """The rate of all and the tokens of one reply, where its time is just one over the other."""
+    reply = _REPLY.search(own)
+    if reply is None:
+        return None
+    tokens, seconds = _number(reply["tokens"]), float(reply["seconds"])
+    if reply["unit"].startswith("m"):
+        seconds /= 1e3
+    if seconds <= 0:
+        return None
+    for rate in rates_in(text):
+        if rate.is_shared and abs(tokens / seconds / rate.tokens_per_second - 1.0) < _CLOSE:
+            return rate.tokens_per_second, tokens
+    return None
+
+
+def users_of(text: str) -> int | None:
+    """How many share a server, by the last words that tell it."""
+    found = [match[1] for match in _USERS.finditer(text)]
+    return count_of(found[-1]) if found else None
+
+
+_USERS: Final = Form(rf"\b({HOW_MANY}) (?:[\w-]+ ){{0,2}}?{MANY}\b")
