@@ -331,6 +331,7 @@ def _column_names_decode(statement: Statement) -> bool:
 _PROMPT_GAIN: Final = (
     r"\b(?:ttft|time to first token|prefill|prompt processing|prompts?)\b[^.;:]{0,40}?"
     r"\b(?:halved|fell|dropped|shrank|faster|doubled|sped up)"
+    r"|\b\d[\d.]*x (?:on|in|for) (?:pp ?\d+|prefill|prompts?)\b"
 )
 
 
@@ -345,7 +346,7 @@ def carries_over(said: Said) -> bool:
     own = statement.clause
     about_decode = not own.isdisjoint({"DECODE", "SINGLE"}) and "PREFILL" not in own
     pointing = "TRANSFER" in own or re.search(
-        r"\b(?:accordingly|too|as well|same|likewise|also|inherit\w*)\b",
+        r"\b(?:accordingly|too|as well|same|likewise|also|inherit\w*|follows? suit)\b",
         statement.text,
         re.IGNORECASE,
     )

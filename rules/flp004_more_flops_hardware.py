@@ -36,7 +36,10 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
+from advisor.prose.baselines import CONCLUDING
+from advisor.prose.columns import scaled_by_peak
 from advisor.prose.model import Kind, Phase, Statement
+from advisor.prose.patterns import PEAK_DECIDES
 from advisor.rule import PROSE, Rule
 from advisor.said import (
     Said,
@@ -190,7 +193,10 @@ _EXPLAINED = r"(?:tflops|compute|cores)\b.{0,60}?(?:explains?|because|hence|ther
 
 
 _OF_MEMORY = (
-    r"\b(?<!same )(?:memory|vram|hbm|g?ddr\w*|ram) (?:over)?clock|\b\d+ ?gb\b(?!/s)[^.;]{0,40}?"
+    r"\b(?<!same )(?:memory|vram|hbm|g?ddr\w*|ram) (?:over)?clocks?\b(?! (?:is |are |stays? |left "
+    r"|kept )*"
+    r"(?:untouched|unchanged|the same|fixed|alone|constant|stock|as (?:it is|before)))"
+    r"|\b\d+ ?gb\b(?!/s)[^.;]{0,40}?"
     r" (?:than|as) (?:the )?\d+ ?gb\b(?!/s)"
 )
 """A clock or a size of memory, which is no rate of arithmetic."""
@@ -202,8 +208,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = in_sight(statement, confidence_of(statement))
     if sure is None or statement.phase is not Phase.DECODE or not is_small_batch(statement):
         return None
-    if (by_rows := _by_rows(statement)) is not None:
-        return by_rows
+    if (by_table := _by_table(statement)) is not None:
+        return by_table
     if is_excused(said) or said.says(_OF_MEMORY):
         return None
     if is_unlinked(statement) or carries_over(said):
@@ -216,6 +222,8 @@ def _judge(said: Said) -> Wrong | None:
             and not statement.sentence.isdisjoint(speed)
             and statement.sentence.isdisjoint(other)
         )
+    elif statement.kind is Kind.DRIVER:
+        wrong = PEAK_DECIDES.search(statement.text) is not None
     else:
         wrong = _is_driven(said)
     if not wrong:
@@ -233,51 +241,27 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
-def _by_rows(statement: Statement) -> Wrong | None:
-    """Devices in columns: a factor that is that of their TFLOPS rows, and not of their GB/s."""
-    if statement.table is None or statement.kind is not Kind.GAIN or statement.speedup is None:
+def _by_table(statement: Statement) -> Wrong | None:
+    """Devices side by side: a speed that is scaled by their TFLOPS, and not by their GB/s."""
+    if statement.kind not in {Kind.GAIN, Kind.FIGURE, Kind.LOSS}:
         return None
-    _, cells, own = statement.table
-    base = next(
-        (
-            i
-            for i, cell in enumerate(cells)
-            if i != own and re.match(r"\s*1(?:\.0+)? ?[x×]?\s*$", cell)
-        ),
-        None,
-    )
-    if base is None:
+    scaled = scaled_by_peak(statement)
+    if scaled is None:
         return None
-    peak = _ratio(statement.rows, r"[tp]flops|\btops\b", own, base)
-    rate = _ratio(statement.rows, r"[gt]b/s|bandwidth", own, base)
-    if peak is None or rate is None or rate > _APART * statement.speedup:
-        return None
-    if abs(peak / statement.speedup - 1.0) > _ALIKE:
-        return None
+    if scaled.of_kernel:
+        return Wrong(
+            f"{scaled.claimed:.3g}x is the ratio of the rates of a product of many rows; a step of"
+            " one row waits for the same bytes at the same GB/s (1.00x)",
+            Confidence.HIGH,
+            ErrorClass.FASTER_MATMUL,
+            numbers={"peak_ratio": scaled.peak},
+        )
     return Wrong(
-        f"{statement.speedup:.3g}x is the ratio of the TFLOPS; that of the GB/s, which"
-        f" single-stream"
-        f" decode follows, is {rate:.2g}x",
+        f"{scaled.claimed:.3g}x is the ratio of the TFLOPS; that of the GB/s, which single-stream"
+        f" decode follows, is {scaled.bandwidth:.2g}x",
         Confidence.HIGH,
-        numbers={"peak_ratio": peak, "bandwidth_ratio": rate},
+        numbers={"peak_ratio": scaled.peak, "bandwidth_ratio": scaled.bandwidth},
     )
-
-
-_ALIKE = 0.06
-_APART = 0.8
-
-
-def _ratio(rows: tuple[tuple[str, ...], ...], label: str, own: int, base: int) -> float | None:
-    """What a row of a table tells of one column over another."""
-    for row in rows:
-        if max(own, base) >= len(row) or not re.search(label, row[0], re.IGNORECASE):
-            continue
-        told = [re.match(r"\s*(\d[\d,]*(?:\.\d+)?)", row[i]) for i in (own, base)]
-        if told[0] is None or told[1] is None:
-            continue
-        above, below = (float(one[1].replace(",", "")) for one in told if one is not None)
-        return above / below if below > 0 else None
-    return None
 
 
 _SAME_MEMORY = (
@@ -341,16 +325,53 @@ _IN_SPITE = (
 """The text itself says that the peak does not decide."""
 
 
+_SCALED = (
+    r"\b(?:scal|extrapolat|convert)\w*\b[^.;:]{0,48}? (?:by|with|from|in proportion to"
+    r"|according to)"
+    r" (?:the |their )?(?:ratio of )?(?:the |their )?(?:(?:peak|dense|tensor|bf16|fp\d+|vendor)"
+    r" )*(?:tflops|tops|compute|flop/s|flops|core counts?)\b"
+)
+_TOO_FEW = (
+    r"\b(?:since|because|as|for)\b.{0,60}?\b(?:only|just|merely|fewer|lower|lacks?|too few)\b"
+    r".{0,30}?(?:[tp]flops|\btops|tensor cores?|cuda cores?)\b|"
+    r"\b(?:below|under|less than|fewer than|only|just) \d[\d,.]* ?(?:[tp]flops|tops)\b"
+    r"|\b(?:only|just) (?:an?|one) (?:half|third|quarter|fifth|sixth|eighth|tenth) (?:of )?the"
+    r" (?:\w+ )?(?:[tp]flops|tops|compute|cores)\b"
+)
+
+
+_NEAR = 2
+"""Sentences back to what is said to carry over."""
+
+
+def _is_effect(said: Said) -> bool:
+    """Whether a statement tells what a peak brings: a gain, or a loss or figure drawn from it."""
+    statement = said.statement
+    if statement.kind in {Kind.GAIN, Kind.CARRIED}:
+        return True
+    concluded = statement.opener in CONCLUDING and "PEAK" in statement.sentence - statement.clause
+    if statement.kind is Kind.FIGURE:
+        by_work = "FLOPS" in statement.sentence and said.says(r"[gt]flops? per token|/ ?\d")
+        drawn = concluded and statement.opener != "which" and statement.is_single
+        return not by_work and (drawn or said.says(_SCALED))
+    if statement.kind is not Kind.LOSS or statement.opener == "yet":
+        return False
+    if said.has(r"[gt]b/s|bandwidth") and not (said.has(_SAME_MEMORY) or _follows_peak(said)):
+        return False
+    explained = said.has(_LIMITED) or said.says(_EXPLAINED)
+    return explained or concluded or said.says(_TOO_FEW)
+
+
 def _is_driven(said: Said) -> bool:
     statement = said.statement
-    if statement.kind not in {Kind.GAIN, Kind.LOSS} or statement.cause != "PEAK":
+    if statement.cause != "PEAK" or not _is_effect(said):
+        return False
+    if statement.kind is Kind.CARRIED and (
+        statement.reach > _NEAR or "PREFILL" in statement.nearby
+    ):
         return False
     metrics = {"FASTER", "SLOWER", "TIME", "RATE", "DECODE", "SINGLE"}
     if statement.clause.isdisjoint(metrics) or statement.is_aggregate or is_of_units(statement):
-        return False
-    if statement.kind is Kind.LOSS and (
-        statement.opener == "yet" or not (said.has(_LIMITED) or said.says(_EXPLAINED))
-    ):
         return False
     if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
         return False
@@ -360,6 +381,7 @@ def _is_driven(said: Said) -> bool:
         return False
     return (
         said.says(_REASON)
+        or said.says(_SCALED)
         or said.has(_SAME_MEMORY)
         or _follows_peak(said)
         or not _memory_is_told(said)

@@ -39,8 +39,19 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, bytes_fall, carries_over, gain
+from advisor.said import (
+    Said,
+    Wrong,
+    bytes_fall,
+    carries_over,
+    confidence_of,
+    gain,
+    in_sight,
+    is_excused,
+    is_small_batch,
+)
 
 RULE = Rule(
     code="FLP007",
@@ -139,13 +150,27 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
+def _carried(said: Said) -> Confidence | None:
+    """How sure it is that what a GEMM gained is said to hold for decode at small batch."""
+    statement = said.statement
+    if statement.kind is not Kind.CARRIED or statement.cause != "MATMUL":
+        return None
+    if statement.phase is not Phase.DECODE or "PREFILL" in statement.nearby:
+        return None
+    if not statement.clause.isdisjoint({"WEIGHTS", "BYTES"}) or said.says(r"\bas before\b"):
+        return None
+    if statement.is_aggregate or is_excused(said) or not is_small_batch(statement):
+        return None
+    return in_sight(statement, confidence_of(statement))
+
+
 def _judge(said: Said) -> Wrong | None:
     """A faster GEMM or narrower arithmetic, and a promise for steps of one row."""
     statement = said.statement
-    sure = gain(said, "MATMUL")
+    sure = gain(said, "MATMUL") or _carried(said)
     if sure is None or "BYTES" in statement.clause or carries_over(said):
         return None
-    if not statement.nearby.isdisjoint({"S24", "PACKED"}):
+    if "S24" in statement.nearby or {"PACKED", "PRUNE"} <= statement.nearby:
         return None
     if said.has(r"\bgemv|launch|overhead|fused|dequant") or bytes_fall(said):
         return None

@@ -202,6 +202,14 @@ _FAR_BELOW = (
     "at batch 1 decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: the matrix units are"
     " busy 1 to 5% of the time"
 )
+_OF_ARITHMETIC = (
+    r"\balus?\b|tensor|flops?\b|arithmetic|multipl|\bmaths?\b|avx|simd|compute|\bcores\b|\bsms\b"
+)
+_OTHER_WAIT = (
+    r"\b(?:kernel )?launch\w*|\boverheads?\b|\bhost\b|\bpython\b|\bsampler|\bthreads?\b"
+    r"|\b(?:one|single) core\b|\bpcie\b|\bnetwork|\ball-?reduce|\bdisk|\bssd\b|\boffload"
+)
+"""What else a step with idle memory may wait for."""
 _SOME_KERNEL_RUNS = (
     r"\bgpu[-_ ]?util|nvidia-smi|task manager|\bnvtop|\bgpu (?:\w+ )?(?:shows?|reports?|sits|is|at"
     r"|runs)\b|volatile"
@@ -218,9 +226,60 @@ _DRIVEN = Form(
     r"|sets?\b|depends?|down to|(?:matter|question|function) of)\b"
 )
 """What a specification is said to drive, where another sentence says what is waited for."""
+_MAY_BE_LARGE = r"\bMLA\b|latent attention|H20\b|(?<!small)(?<!small[- ])\bbatch"
+"""A sentence with one of these may well be about a step that is bound by arithmetic."""
 _MANY_ROWS = r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and\b)\w+ )?(?:tokens|sequences|requests|users|rows)"
 _INTENSITY = Form(r"intensity (?:of|is) (?:about )?(\d+)")
 _RIDGE = Form(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP")
+
+
+_WAVERS = Form(r"\b(?:may|might|perhaps|possibly|maybe|could|seems?)\b")
+"""A hedge; "the ceiling" is none."""
+_PEAK_RATE = re.compile(
+    r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) ?([TP])(?:FLOPS?|FLOP/s|OPS)\b(?! per token)"
+)
+_PER_TOKEN = re.compile(
+    r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) ?(?:([GT])FLOPs?|(?P<word>billion|trillion) (?:flops?"
+    r"|operations))"
+    r"\b",
+    re.IGNORECASE,
+)
+_ALIKE = 0.12
+"""Of a quotient: people round it."""
+_NOT_ALONE = Form(
+    r"bandwidth|memory|bytes|\b\d[\d.,]* ?[gt]b\b|\bwould\b|in theory|theoretical|on paper"
+    r"|arithmetic"
+    r" alone|\bmfu\b|wast\w+|on the table|\bpeak alone|\bif\b|\bidle|\bwaiting|\brest of the"
+    r"|(?:arithmetic|maths?|multiplications?|compute|flops) (?:\w+ )?(?:takes?|needs?|(?:is"
+    r"|are) done"
+    r"|finish\w*|accounts?)"
+)
+"""The text counts bytes as well, or sets the quotient aside."""
+
+
+def _time_of_arithmetic(said: Said) -> float | None:
+    """FLOP per token over peak FLOP/s in ms, where a rate or time of one stream is just that."""
+    statement = said.statement
+    text = statement.context_text
+    if statement.tpot_ms is None or statement.is_aggregate or "PREFILL" in statement.sentence:
+        return None
+    if _NOT_ALONE.search(text) or _NOT_ALONE.search(statement.sentence_text):
+        return None
+    peaks = [
+        float(value.replace(",", "")) * _SCALE[unit] for value, unit in _PEAK_RATE.findall(text)
+    ]
+    work = [
+        float(match[1].replace(",", "")) * _SCALE[(match[2] or match["word"][0]).upper()]
+        for match in _PER_TOKEN.finditer(text)
+        if match[2] or match["word"]
+    ]
+    if not work and statement.frame.parameters is not None and "FLOP" in text:
+        work = [2.0 * (statement.frame.active_parameters or statement.frame.parameters)]
+    times = [flop / peak * 1e3 for flop in work for peak in peaks if peak > flop]
+    return next((ms for ms in times if abs(statement.tpot_ms / ms - 1.0) < _ALIKE), None)
+
+
+_SCALE = {"G": 1e9, "B": 1e9, "T": 1e12, "P": 1e15}
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -237,6 +296,13 @@ def _judge(said: Said) -> Wrong | None:
         if said.says(_SOME_KERNEL_RUNS):
             return None
         return Wrong(_FAR_BELOW, sure)
+    if statement.kind is Kind.FIGURE and decode and (took := _time_of_arithmetic(said)) is not None:
+        return Wrong(
+            f"{took:.2g} ms are the arithmetic of a token at peak; a token of one stream also reads"
+            " all weights that it uses, which takes longer at every peak",
+            Confidence.MEDIUM if _WAVERS.search(statement.text) else Confidence.HIGH,
+            numbers={"arithmetic_ms": took},
+        )
     if statement.kind is not Kind.BOUND or said.says(r"\bthe (?:former|latter)\b"):
         return None
     intensity, ridge = (
@@ -252,9 +318,9 @@ def _judge(said: Said) -> Wrong | None:
             numbers={"intensity_flop_per_byte": float(intensity[1])},
         )
     batch_open = statement.frame.batch is None and not statement.is_single
-    if batch_open and said.says(r"\bMLA\b|latent attention|H20\b|\bbatch"):
+    if batch_open and said.says(_MAY_BE_LARGE):
         return None
-    if said.says(_MANY_ROWS):
+    if said.says(_MANY_ROWS) or (said.says(_OTHER_WAIT) and not said.says(_OF_ARITHMETIC)):
         return None
     if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE):
         sure = Confidence.MEDIUM

@@ -1,4 +1,4 @@
-"""Numbers alone in a table: rates or times per token by the header, the row or the lead-in."""
+"""Cells by their labels: a rate or a time per token, what a phase is bound by."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from typing import Final
 
 from advisor.forms import Form
+from advisor.limits import Limit, limit_alone
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.gains import LABEL_RATE, LABEL_TIME, Effect
+from advisor.prose.gains import LABEL_RATE, LABEL_TIME, SAME, Effect
 from advisor.prose.model import Kind
 from advisor.prose.patterns import (
     BASE_ROW,
@@ -19,7 +20,6 @@ from advisor.prose.patterns import (
 from advisor.prose.rows import base_row
 from advisor.prose.sentences import Clause
 
-_SAME: Final = 0.02
 _MS: Final = re.compile(r"\bms\b")
 _OF_A_TOKEN: Final = Form(
     r"\b(?:tpot|itl|tbt|inter-?token|per (?:output |generated )?token|(?:each|a|every) token"
@@ -31,7 +31,8 @@ _ROW_NAME: Final = Form(r"\b(?:ms|tok\w*|t/s|tps)\b")
 _SHORT: Final = 200
 """Characters of a lead-in, the last of them, that may name the metric of a table."""
 _RELATIVE: Final = re.compile(
-    r"= ?1(?:\.0+)?\b|\brelative\b|\bvs\.? |\bversus\b|normali[sz]ed|\bof (?:the )?baseline"
+    r"(?<!\bbs)(?<!\bbs )(?<!\bm)(?<!\bm )(?<!size)(?<!size )(?<!batch)(?<!batch )= ?1(?:\.0+)?\b"
+    r"|\brelative\b|\bvs\.? |\bversus\b|normali[sz]ed|\bof (?:the )?baseline"
     r"|speed-?up|(?:compared|relative) to"
 )
 
@@ -56,7 +57,7 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     speedup = None
     if base is not None:
         speedup = value / base if is_rate else base / value
-    kind = Kind.GAIN if speedup is not None and speedup > 1.0 + _SAME else Kind.FIGURE
+    kind = Kind.GAIN if speedup is not None and speedup > 1.0 + SAME else Kind.FIGURE
     label = block.row.lower() if across is not None else column
     aggregate = re.search(r"aggregate|total|overall|throughput|all ", label) is not None
     tpot = 1e3 / value if is_rate else value
@@ -112,7 +113,7 @@ def _base(block: Block, *, across: bool) -> float | None:
 
 def _relative(block: Block, clause: Clause, column: str, value: float) -> Effect | None:
     """A number whose column tells times or rates in parts of a baseline: "TPOT, BF16 = 1"."""
-    if _RELATIVE.search(column) is None or not 0.02 < value < 50.0 or abs(value - 1.0) <= _SAME:
+    if _RELATIVE.search(column) is None or not 0.02 < value < 50.0 or abs(value - 1.0) <= SAME:
         return None
     label = f"{block.row} {column}"
     is_time = LABEL_TIME.search(label) is not None or re.search(r"\b(?:latency|time)\b", column)
@@ -124,3 +125,19 @@ def _relative(block: Block, clause: Clause, column: str, value: float) -> Effect
     factor = 1.0 / value if is_time else value
     kind = Kind.GAIN if factor > 1.0 else Kind.LOSS
     return Effect(kind, clause.start, clause.end, factor)
+
+
+_LIMIT_COLUMN: Final = Form(
+    r"\b(?:bound|limited|governed|held up|determined) by\b|\b(?:bottleneck|limiter"
+    r"|limiting (?:factor"
+    r"|resource)|limited|bound|waits? (?:for|on))\W*$"
+)
+
+
+def limit_cell(block: Block, clause: Clause) -> Effect | None:
+    """Arithmetic alone in a column of what a phase is bound by."""
+    if block.kind is not BlockKind.CELL or _LIMIT_COLUMN.search(block.column) is None:
+        return None
+    if limit_alone(block.text) is not Limit.COMPUTE:
+        return None
+    return Effect(Kind.BOUND, clause.start, clause.end)

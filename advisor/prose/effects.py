@@ -20,7 +20,7 @@ from advisor.prose.cache_patterns import (
     LENGTHS,
     spans_lengths,
 )
-from advisor.prose.cells import bare_cell
+from advisor.prose.cells import bare_cell, limit_cell
 from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, whole_read
 from advisor.prose.gains import (
     LARGEST_FACTOR,
@@ -53,6 +53,7 @@ from advisor.prose.patterns import (
     OTHER_SIDE,
     OVER_ALL,
     PARTS,
+    PEAK_DECIDES,
     PER_PIECE,
     PER_TOKEN,
     QUADRATIC,
@@ -63,6 +64,7 @@ from advisor.prose.patterns import (
     SOME_DIGIT,
     SOME_PEAK,
     TAKES,
+    UNUSED,
     UTILISATION,
 )
 from advisor.prose.portions import portion
@@ -103,11 +105,11 @@ _TRIGGERS: Final = frozenset(
 
 
 def effects_of(
-    block: Block, sentence: Sentence, *, topical: bool = False
+    block: Block, sentence: Sentence, *, topical: bool = False, of_decode: bool = False
 ) -> list[tuple[Clause, Effect]]:
     """The effects in a sentence, at most one of a kind in a clause.
 
-    In a `topical` one something of serving was named near by.
+    In a `topical` one something of serving was named near by; near one `of_decode` its tokens.
     """
     has_figure = FIGURE.search(sentence.text) is not None
     if (
@@ -120,7 +122,7 @@ def effects_of(
         and not has_figure
         and " as fast " not in sentence.text
         and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER"})
-        and (sentence.names.isdisjoint({"DECODE", "SINGLE"}) or not may_name_a_limit(sentence.text))
+        and not (of_decode and may_name_a_limit(sentence.text))
     ):
         return []
     claims = _claims(sentence) if has_figure else []
@@ -204,7 +206,7 @@ def _claims(sentence: Sentence) -> list[Claim]:
 def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) -> Iterator[Effect]:
     pair = told.pair
     text = block.text[clause.start : clause.end]
-    names = {tag.name for tag in clause.tags}
+    names = {tag.name for tag in (*clause.subject, *clause.tags)}
     yield from _about_resources(block, sentence, clause, names)
     if told.topical:
         yield from serving_effects(block.text, clause, text, names)
@@ -308,7 +310,8 @@ def _limit(text: str, clause: Clause) -> Effect | None:
         return None
     for named in limits_in(text, clause.start, clause.end):
         before = text[clause.start : named.start]
-        if named.limit is Limit.COMPUTE and _IS_NOT.search(text, named.start, named.end):
+        not_so = not named.by_memory and _IS_NOT.search(text, named.start, named.end)
+        if named.limit is Limit.COMPUTE and not_so:
             continue  # "what limits us is not arithmetic"
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
             adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
@@ -345,14 +348,20 @@ def _about_resources(
     decides = DECIDES.search(text) if "ATTN" in names else None
     if decides is not None and names & {"TIME", "RATE", "DECODE", "SINGLE"}:
         yield Effect(Kind.DRIVER, clause.start + decides.start(), clause.start + decides.end())
+    peak = PEAK_DECIDES.search(text) if "PEAK" in sentence.names else None
+    if peak is not None and sentence.names.isdisjoint({"BYTES", "CAPACITY", "PREFILL"}):
+        yield Effect(Kind.DRIVER, clause.start + peak.start(), clause.start + peak.end())
     sized = CAPACITY_DRIVES.search(text) if names & _OF_PACE else None
     if sized is not None:
         yield Effect(Kind.DRIVER, clause.start + sized.end() - 1, clause.start + sized.end())
-    limit = _limit(block.text, clause)
+    limit = _limit(block.text, clause) or limit_cell(block, clause)
     if limit is not None:
         yield limit
     used = UTILISATION.search(text) if names & {"PEAK", "DECODE", "FLOPS"} else None
-    if used is not None and REMOVING.search(text, 0, used.start()) is None:
+    left = used is not None and (
+        REMOVING.search(text, 0, used.start()) or UNUSED.match(text, used.end())
+    )
+    if used is not None and not left:
         share = float(used["low"] or used["other"]) / 100.0
         yield Effect(
             Kind.UTILISATION, clause.start + used.start(), clause.start + used.end(), share

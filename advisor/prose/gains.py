@@ -93,7 +93,7 @@ def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     if is_time == (is_rate or of_prompt) or min(before, after) <= 0:
         return None
     factor = before / after if is_time else after / before
-    if not 1.0 / LARGEST_FACTOR < factor < LARGEST_FACTOR or abs(factor - 1.0) <= _SAME:
+    if not 1.0 / LARGEST_FACTOR < factor < LARGEST_FACTOR or abs(factor - 1.0) <= SAME:
         return None
     in_ms = re.search(r"\bms\b|milliseconds", label, re.IGNORECASE) is not None
     tpot = after if is_time and in_ms else 1e3 / after if is_rate else None
@@ -101,7 +101,7 @@ def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     return Effect(kind, match.start(), match.end(), factor, tpot, is_prefill=of_prompt)
 
 
-_SAME: Final = 0.02
+SAME: Final = 0.02
 _ARROW: Final = re.compile(
     r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(?:->|→|=>|⇒|➜|-->) ?~?(\d[\d,]*(?:\.\d+)?)(?![\w%.]*[x×%\d])"
 )
@@ -180,7 +180,7 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
 
 def part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
-    kinds = {tag.name for tag in clause.tags}
+    kinds = {tag.name for tag in (*clause.subject, *clause.tags)}
     off = OFF_THE_TIME.search(text) if kinds & {"TIME", "DECODE", "TOKENS"} else None
     if off is not None:
         start, end = clause.start + off.start(), clause.start + off.end()

@@ -56,6 +56,20 @@ _MORE_COMPUTE: Final = re.compile(
     r"|work|for each))"
 )
 """More compute of a chip, and not more to compute."""
+_FASTER_MATH: Final = Form(
+    r"\b(?:dot products?|inner products?|multipl(?:y|ies|ications?)|multiply[- ]adds?|fmas?|macs"
+    r"|maths?|arithmetic|mat(?:rix)?[- ]?vec(?:tor)?s?(?: products?)?)\b (?:(?:is|are|runs?|gets?"
+    r"|becomes?|now|then|almost|about|nearly|some|\d[\d.]*x|\w+ times|twice"
+    r"|several) ){0,5}?(?:(?:as"
+    r" )?(?:fast|quick)(?:er|ly)?\b|at (?:double|twice) (?:the )?(?:rate|speed))"
+    r"|\bmultipl(?:y|ying|ies|ied) (?:\w+ )?(?:in|with|as|at) (?:fp8|int8|fp4|int4|8[- ]bits?)\b"
+    r"|\b(?:cast|convert|quanti[sz]|round)\w*\b[^.;]{0,40}? (?:to|into|in) (?:fp8|int8|fp4|int4"
+    r"|e4m3)"
+    r"\b[^.;]{0,24}?\b(?:before|for|during|inside|within) (?:the |each |its )?(?:\w+ )?(?:multipl"
+    r"|matmul|gemm|mma|product|kernel|tensor core)"
+)
+"""Arithmetic that gets faster, or narrower right where it is done, on the same bytes."""
+_SOME_MATH: Final = re.compile(r"product|ultipl|fma|FMA|macs|MACs|math|rithmetic|vec")
 _REPLACED: Final = frozenset(
     {"S24", "PRUNE", "MASK", "ATTN", "SPEC", "LAYERS", "KVQ", "TP", "BATCH"}
 )
@@ -105,6 +119,10 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         found |= {"ACTQ"}
     if _SMALL_MODEL.search(text) is not None and _DRAFTS.search(text) is not None:
         found |= {"SPEC"}
+    if kept and _SOME_MATH.search(text) is not None:
+        start, end = max(0, kept[0].start - _NEAR_CHARACTERS), kept[-1].end + _NEAR_CHARACTERS
+        if _FASTER_MATH.search(text, start, end) is not None:
+            found |= {"MATMUL"}
     if "FLOPS" in found and _MORE_COMPUTE.search(text) is not None:
         found |= {"PEAK"}
     if "REMOVE" in found and "PART" in found and _takes_parts(kept):

@@ -198,7 +198,8 @@ MARKS: Final = MappingProxyType(
             "|streamed output |successive output |consecutive |generated )(words|tokens)"
         ),
         "RATE": (
-            "tokens s, tok s, tps, tokens per second, token s, tokens sec, tok sec, token per "
+            "token rates, tokens s, tok s, tps, tokens per second, token s, tokens sec, tok sec,"
+            " token per "
             "second, token rate, decode speed, decoding speed, generation speed, typing speed, "
             "inference speed, tokens a second, output rate, output speed, speed, decode rate, "
             "decode throughput, tokens per user, decode performance, generation throughput, "

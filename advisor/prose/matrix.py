@@ -54,7 +54,8 @@ _UNSURE: Final = Form(
     r"|convince (?:me|us)|(?:want|wants|wanted|ask|asks|asked|asking|need"
     r"|needs) (?:\w+ ){0,3}?(?:if"
     r"|whether|evidence|proof)|(?:remains|is|are) to be (?:seen|shown|proven|tested|verified)"
-    r"|would that|if only|gives? the lie to)\b",
+    r"|(?:is|was|are|were|been) (?:\w+ )?(?:rejected|refused|withdrawn|retracted|refuted|superseded"
+    r"|void)(?: \w+)?(?=:)|would that|if only|gives? the lie to)\b",
 )
 _CERTAIN: Final = Form(
     r"\b(?:no|not|never|hardly|scarcely|nobody|no one|few|can['’]?t|cannot|wrong to|without|beyond"

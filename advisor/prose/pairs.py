@@ -20,7 +20,8 @@ _UNIT: Final = (
     r"\s?tok(?:en)?\b)?|milliseconds?\b|s\b(?!/)|seconds?\b|[uµ]s\b)?"
 )
 _SOME: Final = (
-    r"(?:about |some |around |roughly |nearly |only |just |every |the (?:old|previous) |~ ?|≈ ?)?"
+    r"(?:about |some |around |roughly |nearly |only |just |below |under |less than |every "
+    r"|the (?:old|previous) |~ ?|≈ ?)?"
 )
 _AFTER_BEFORE: Final = (
     r"(?: that way| now| today| since| afterwards| with it)?"

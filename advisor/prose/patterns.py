@@ -40,6 +40,10 @@ REMOVING: Final = Form(
     r"(?: \w+){0,4} $"
 )
 """Right before a part of the arithmetic: it is taken away, and not what is used."""
+UNUSED: Final = Form(
+    r"(?: \w+){0,3}? (?:unused|idle|empty|asleep|wasted|to waste|waiting|on the table)\b"
+)
+"""Right after a part of the arithmetic: it is not used."""
 NOT_BEFORE: Final = Form(
     r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$",
 )
@@ -131,7 +135,8 @@ OF_SOMETHING: Final = Form(
 OF_PARTS: Final = Form(
     r"\s*of (?:the |all |its |our |their |these |those )?(?:\w+[- ]){0,2}?(?:heads|layers|blocks"
     r"|weights|parameters|zeros|entries|values|rows|columns|neurons|channels|gates|visits|bytes"
-    r"|multiplications|flops|operations|arithmetic|math|experts|tokens(?! (?:time|latency))|users"
+    r"|multiplications|flops|operations|arithmetic|math|experts|tokens(?! (?:time|latency|per|an?"
+    r"|each)\b|/)|users"
     r"|requests|cards|gpus"
     r"|scores?|masks?|memory|traffic|cache|reads|accesses)\b",
 )
@@ -186,7 +191,9 @@ OF_THE_TIME: Final = Form(
     r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b",
 )
 ADVICE: Final = Form(
-    r"\b(buy|choose|pick|prefer|select|opt for|invest in|(?:sort|rank|order|compare)(?: \w+)? by)\b"
+    r"\b(buy|choose|pick|prefer|select|opt for|invest in|(?:sort|rank|order|compare)(?: \w+)? by"
+    r"|(?:you|we|i|they) (?:want|need)[^.;:]{0,30}? is (?:the one )?(?:with )?the (?:most|highest"
+    r"|biggest|largest))\b"
     r"|(?:^\W*|[,;:.—–(] ?|\b(?:should|must|to|you|we|i|and|or|then|please|better|would|will|can"
     r"|always"
     r"|just|simply|rather|also|not|never|that|is) )(buy|take|choose"
@@ -312,6 +319,17 @@ DECIDES: Final = Form(
     r"(?:token|step|word|reply|stream|user) (?:\w+ )?(?:waits|depends|hangs|feels|notices)\b"
 )
 """An attention kernel that is said to decide the speed of decode."""
+PEAK_DECIDES: Final = Form(
+    r"\b(?:they|it|these|this|that|which) (?:\w+ )?(?:decides?|determines?|sets?|governs?"
+    r"|dictates?)"
+    r" (?:how (?:many|fast|quickly|soon)|the (?:\w+ ){0,2}?(?:speed|rate|pace|latency|tempo))\b"
+    r"|\b(?:tells?|decides?|says?|predicts?|shows?) (?:\w+ )?how (?:fast|quick(?:ly)?|many tokens)"
+    r"[^.;:]{0,40}? (?:is|are) (?:the |its |their )?(?:\w+ )?(?:tflops|tops|flop/s|peak"
+    r"|core count)\b"
+    r"|\b(?:tokens? per second|tok/s|t/s|speed|rate)\b[^.;:=]{0,32}? (?:=|equals?|is) (?:the )?"
+    r"(?:\w+ )?(?:tflops|tops|flop/s|peak)\b[^.;:]{0,16}? (?:divided by|over|/|÷)"
+)
+"""A peak that is said to decide the speed of decode."""
 OFF_THE_TIME: Final = Form(
     r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
     r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
@@ -325,9 +343,11 @@ GAIN_IN: Final = Form(
     r"|latency|speed|decode|decoding|generation|tok(?:en)?s?\b)",
 )
 GAINS_FIGURE: Final = Form(
-    r"\b(?:gains?|wins?|earns?|nets?|picks? up|profits? by|improves? by)"
+    r"\b(?:(?:gains?|wins?|earns?|nets?|picks? up|profits? by|improves? by)"
     r" (?:(?:some|about|roughly|around|up to|at (?:best|most|least)|as much as|nearly|almost"
-    r"|close to|a|another|up) |~ ?|≈ ?)*(\d{1,3}(?:\.\d+)?) ?(x\b|×|%)"
+    r"|close to|a|another|up|those|these|the|full|same|whole) |~ ?|≈ ?)*|(?:gets?|sees?|enjoys?"
+    r"|inherits?|receives?|has|have|takes?|reaps?) (?:those|these|the (?:same|full|whole|very)) )"
+    r"(\d{1,3}(?:\.\d+)?) ?(x\b|×|%)"
     r"(?! (?:more|less|fewer|of|in|on|for|accuracy|quality|points|memory|capacity|room))",
 )
 """A gain of what decodes, in figures: "a lone chat can gain up to 3x"."""
@@ -342,6 +362,9 @@ CARRIED: Final = Form(
     r"|number)\b"
     r"|\b(?:inherits?|sees?|gets?|keeps?) (?:a (?:good |large |fair )?(?:part|share)|most|much|all"
     r"|half|the (?:whole|rest|bulk)) of (?:this|that|it)\b"
+    r"|\b(?:feels?|sees?|gets?|enjoys?|inherits?|notices?) (?:every (?:bit|part|percent) of (?:it"
+    r"|this"
+    r"|that)|the full \d[\d.]* ?(?:x\b|×|%))"
     r"|\b(?:follows? (?:it|this|that|them|suit) ?(?:down|up)?|(?:shrinks?|drops?|falls?|rises?"
     r"|grows?|goes"
     r" (?:up|down)) (?:along )?with (?:it|them|this|that))\b"

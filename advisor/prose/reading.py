@@ -160,7 +160,7 @@ def _tells_outcome(text: str) -> bool:
 
     "- TPOT: -40%", "- bs=1 TPOT -30 %", "- benefit in chat: token generation 1.5-2x".
     """
-    if _OUTCOME.match(text) is not None:
+    if _OUTCOME.match(text) is not None or _FOLLOWS.match(text) is not None:
         return True
     if len(text) > _LONGEST_OUTCOME or _SOME_DIGIT.search(text) is None:
         return False
@@ -171,6 +171,12 @@ def _tells_outcome(text: str) -> bool:
 
 
 _LONGEST_OUTCOME: Final = 120
+_FOLLOWS: Final = Form(
+    r"\W*(?:in consequence|consequently|as a (?:result|consequence)|therefore|hence|thus"
+    r"|accordingly"
+    r"|by this|with this|thanks to this|this (?:gives|brings|means|makes)|which)\b"
+)
+"""An item that draws a conclusion from those above it."""
 _OPTION: Final = Form(r"\W*(?:(?:option|alternative|variant|plan|choice) \w{1,2}|[a-f])[:.)] ")
 """One of several alternatives, which nothing above it brings about."""
 _MOVE: Final = Form(r"\b(?:mov|switch|upgrad|migrat|chang|go)\w*\b[^.;:]{0,24}? (?:to|for|onto) ")
@@ -188,6 +194,10 @@ _SOME_DIGIT: Final = re.compile(r"\d")
 _A_RATE: Final = Form(r"tok|t/s|tps")
 _A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
 _PURPOSE: Final = Form(r"\W*(?:in order )?to (?:[\w-]+ )?$|\W*to$")
+_SHOWS: Final = Form(
+    r"\b(?:shows?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
+    r"|demonstrates?)\b"
+)
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
 
@@ -243,7 +253,12 @@ class _BlockReader:
     ) -> Iterable[tuple[Clause, Effect]]:
         """The effects in a sentence, with figures whose unit was told before it."""
         near = frozenset().union(self.names[index], *self._before(index), *self._labels)
-        found = effects_of(self.block, sentence, topical=is_topical(sentence.text, near))
+        found = effects_of(
+            self.block,
+            sentence,
+            topical=is_topical(sentence.text, near),
+            of_decode=not near.isdisjoint({"DECODE", "SINGLE"}),
+        )
         for clause in sentence.clauses:
             own = [effect for within, effect in found if within == clause]
             yield from ((clause, effect) for effect in own)
@@ -297,7 +312,7 @@ class _BlockReader:
             effect.start,
             of_speed=of_speed and effect.kind is not Kind.READS,
         )
-        own = ideas_of(block.text, clause.tags)
+        own = ideas_of(block.text, (*clause.subject, *clause.tags))
         kind = effect.kind
         if kind is Kind.GAIN and status is Status.DENIED:
             kind = Kind.NO_GAIN
@@ -314,6 +329,8 @@ class _BlockReader:
         )
         if told and _PURPOSE.match(block.text, sentence.start, effect.start):
             told = False  # "to speed up chats we raised the batch" tells what is hoped for
+        if kind is Kind.BOUND and _SHOWS.search(block.text, clause.start, effect.start):
+            told, own = False, own - {"MEASURED"}  # what a figure is said to show is an opinion
         measured = "MEASURED" in own or (clause.opener == ":" and "MEASURED" in self.names[index])
         if status is Status.ASSERTED and "HOPED" not in own and (told or measured):
             status = Status.MEASURED
@@ -322,7 +339,7 @@ class _BlockReader:
         named = labels[:2] if block.kind is BlockKind.CELL else labels
         cause, reach = cause_of(sentence.text, own, apart, before, named)
         start, end = clause.start, clause.end
-        if not of_speed:
+        if not of_speed or kind is Kind.BOUND:
             start, end = part_of(block.text, clause, effect.start)
             start += len(block.text[start:end]) - len(block.text[start:end].lstrip(" ,"))
         return Statement(
@@ -470,14 +487,14 @@ class _BlockReader:
         if effect.is_prefill:
             return Phase.PREFILL, 0
         if effect.kind is Kind.BOUND:
-            for tag in reversed(clause.tags):
-                if tag.start < effect.start and tag.name in {
-                    "PREFILL",
-                    "DECODE",
-                    "SINGLE",
-                    "TRAINING",
-                }:
-                    return _phase_of(frozenset({tag.name})), 0
+            phases = [tag for tag in clause.tags if tag.name in _PHASES]
+            nearest = [tag for tag in phases if tag.start < effect.start][-1:] or [
+                tag for tag in phases if tag.start >= effect.end
+            ]
+            if nearest:
+                return _phase_of(frozenset({nearest[0].name})), 0
+        if effect.kind in {Kind.GAIN, Kind.LOSS} and self._is_of_prompt(clause, effect):
+            return Phase.PREFILL, 0
         sentence = self.names[index]
         previous = self._before(index)
         places = [(own, 0), (sentence, 1), *((place, 2) for place in reversed(previous)),
@@ -490,6 +507,17 @@ class _BlockReader:
             if "TOKENS" in place:
                 return Phase.DECODE, reach
         return Phase.UNKNOWN, 0
+
+    def _is_of_prompt(self, clause: Clause, effect: Effect) -> bool:
+        """Whether the prompt gets faster, and decode is told of after a comma."""
+        phases = [tag for tag in clause.tags if tag.name in {"PREFILL", "DECODE", "SINGLE"}]
+        before = {tag.name for tag in phases if tag.start < effect.start}
+        after = [tag for tag in phases if tag.start >= effect.end]
+        return (
+            before == {"PREFILL"}
+            and bool(after)
+            and "," in self.block.text[effect.end : after[0].start]
+        )
 
     def _is_aggregate(self, clause: Clause, effect: Effect) -> bool:
         """Whether a clause, or the column of a cell, counts the tokens of all users."""
@@ -557,6 +585,9 @@ def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None
         if tag.name in kinds
     ]
     return min(found)[1] if found else None
+
+
+_PHASES: Final = frozenset({"PREFILL", "DECODE", "SINGLE", "TRAINING"})
 
 
 def _phase_of(place: frozenset[str]) -> Phase:

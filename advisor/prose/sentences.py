@@ -141,6 +141,8 @@ class Clause:
     opener: str
     """The connective it begins with, or the sign before it."""
     tags: tuple[Tag, ...]
+    subject: tuple[Tag, ...] = ()
+    """Of a clause that goes on after an aside in parentheses: what stands before the aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +258,7 @@ def _clauses(
     cuts.update(_points(text, start, end, tags, cuts))
     places = sorted(cuts)
     at = 0
+    main: tuple[Tag, ...] = ()
     for index, begin in enumerate(places):
         stop = places[index + 1] if index + 1 < len(places) else end
         first, last = _trimmed(text, begin, stop)
@@ -268,7 +271,10 @@ def _clauses(
             if tags[at].start >= begin:
                 own.append(tags[at])
             at += 1
-        yield Clause(first, last, cuts[begin], tuple(own))
+        goes_on = cuts[begin] == ")" and text[first].islower()
+        yield Clause(first, last, cuts[begin], tuple(own), main if goes_on else ())
+        if cuts[begin] != "(":
+            main = (*(main if goes_on else ()), *own)
 
 
 _ASIDE: Final = re.compile(r"\([A-Za-z][\w.-]{0,11}\)")

@@ -21,7 +21,7 @@ from advisor.prose.split import BY_COUNT
 from advisor.quantity.numerals import count_of
 
 TOPICS: Final = frozenset(
-    {"SPEC", "TP", "ATTN", "BATCH", "PREFIX", "PREFILL", "GQA", "KVQ", "QUANT"}
+    {"SPEC", "TP", "ATTN", "BATCH", "PREFIX", "PREFILL", "GQA", "KVQ", "QUANT", "MATMUL", "PEAK"}
 )
 """Levers and phases of which these forms say something."""
 
@@ -33,6 +33,8 @@ _CARRIES: Final = Form(
     rf"\b{_FIGURE}\b[^.;:]{{0,48}}? (?:holds?|carr(?:y|ies) over|appl(?:y|ies)|stays?|survives?"
     r"|remains?|persists?|continues?|transfers?|is (?:inherited|kept|retained|the same)|keeps?"
     r"|will be there|still)\b"
+    r"|\b(?:shows? up|turns? up|arrives?|lands?|comes? through|is passed on|reappears?)"
+    r" (?:one to one|in full|undiminished|fully|intact|entirely|unchanged)\b"
     r"|\b(?:gives?|yields?|does|do|gets?|sees?|brings?) the same (?:with|at|for|under|on|in)\b"
     r"|\binherits?\b|\binherited by\b"
     r"|\b(?:profits?|benefits?|gains?) (?:in the same (?:way|measure)|equally|likewise"
@@ -131,9 +133,9 @@ _DIVIDED: Final = Form(
 _ELLIPTIC: Final = Form(
     r"(?:\b(?:to|at|is|be|gives?|gets?|reach(?:es)?|makes?|becomes?|do|does|yields?|delivers?"
     r"|brings?"
-    r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?)\b(?: about| around| roughly| some|"
-    r" only| just"
-    r"| up to| out at| at)?|\btp ?=?\d+|(?<!\d)[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
+    r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?|takes?|puts?)\b(?: us| you| it)?"
+    r"(?: about| around| roughly| some| only| just| up to| out at| at| near| close to| to)?"
+    r"|\btp ?=?\d+|(?<!\d)[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
 )
@@ -289,7 +291,9 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
 
 _PARTS_OF: Final = {**PARTS, "fourth": 4.0}
 _MULTIPLIES: Final = Form(
-    r"\b(?P<verb>doubl|tripl|quadrupl)(?:es?|ing) (?:what (?:(?:the|our|my) )?)?"
+    r"\b(?:chat|session|stream|reply|replies|conversation|generation|decode|decoding)"
+    r" (?:(?:then|also|likewise|itself|speed|rate) )?(?P<own>doubl|tripl|quadrupl)es?\b"
+    r"|\b(?P<verb>doubl|tripl|quadrupl)(?:es?|ing) (?:what (?:(?:the|our|my) )?)?"
     r"(?:the |a |an |our |each |every |any )?(?:(?:one"
     r"|single"
     r"|lone|solo|individual)[- ](?:user|stream|client|session|request|sequence|customer|chat|caller"
@@ -312,7 +316,7 @@ def _multiplied(clause: Clause, text: str) -> Effect | None:
     match = _MULTIPLIES.search(text) or _MULTIPLIED.search(text)
     if match is None:
         return None
-    factor = _TIMES[match["verb"].lower()]
+    factor = _TIMES[(match["verb"] or match["own"]).lower()]
     return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
 
 
