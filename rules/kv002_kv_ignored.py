@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from advisor.audit import Audit
+from advisor.cache_rows import keeps_its_rate, row_length
 from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
@@ -34,13 +35,12 @@ from advisor.operands import without_cache_bytes_ms
 from advisor.prose.cache_patterns import (
     ANY_LENGTH,
     CACHE_LEVER_DENIED,
-    LENGTHS,
     lengths_in,
 )
-from advisor.prose.frame import frame_of
+from advisor.prose.frame import frame_of, per_token_in
+from advisor.prose.lengths import sequences_in
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.named import cache_bytes
-from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import milliseconds, size
@@ -89,15 +89,6 @@ _OTHER_STATE = (
     r"mamba|linear attention|state[- ]space|sliding|(?:local|attention) window"
     r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
     r"|\bunder\b|\bif\b"
-)
-_PER_TOKEN = re.compile(
-    r"(\d+(?:\.\d+)?) ?(kB|KB|KiB|MB|MiB) (?:of (?:\w+ ){1,2})?(?:per|a|for each) token"
-)
-_COUNTED = rf"(\d{{1,4}}|{SEVERAL})"
-_SEQUENCES = re.compile(
-    rf"\b{_COUNTED} (?:[\w-]+ ){{0,2}}?(?:sessions|sequences|users|streams|requests|chats"
-    rf"|conversations|tenants|clients|analysts|agents)\b|batch (?:size )?(?:of )?(\d{{1,4}})\b",
-    re.IGNORECASE,
 )
 _GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _KV_BYTES_PER_TOKEN = 131_072
@@ -154,10 +145,10 @@ def _claims(audit: Audit) -> Iterator[Finding]:
 
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
-    if statement.phase in NO_DECODE or said.has(_OTHER_STATE):
+    if _is_elsewhere(said) or said.has(_OTHER_STATE):
         return None
     context = _context(said)
-    sure = confidence_of(statement)
+    sure = _sure(statement)
     if statement.kind is Kind.AMOUNT and sure and (missed := _lost_batch(said)) is not None:
         told, right, batch = missed
         return Wrong(
@@ -170,7 +161,7 @@ def _judge(said: Said) -> Wrong | None:
     long = context >= _LONG if share is None else share >= _FELT
     if share is not None and not long:
         return None
-    if _is_denied_loss(said, context) or _is_flat_row(said):
+    if _is_denied_loss(said, context) or keeps_its_rate(said):
         sure = Confidence.HIGH
     elif statement.kind is Kind.KV_IGNORED and (_is_same(said, context) or _is_lever_denied(said)):
         sure = Confidence.HIGH if long else None
@@ -201,6 +192,29 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+_OF_PROMPT = r"\b(?:ttft|first token|prompts?\b[^.;,]{0,24}? (?:takes?|needs?)|prefill\w*|prompt processing|ingest\w*)\b"
+_MENTIONED = r"\b(?:prompts?|documents?|contracts?|summar\w+|pages?|inputs?)\b"
+_PERMITTED = re.compile(
+    r"\b(?:may|can|might|could) (?:safely |simply |well |just |then )?be (?!as)\w"
+)
+
+
+def _is_elsewhere(said: Said) -> bool:
+    """Whether another phase is meant; a prompt that is merely mentioned is the context of one."""
+    statement = said.statement
+    if statement.phase is Phase.PREFILL and statement.kind is Kind.KV_IGNORED:
+        return said.says(_OF_PROMPT) or not said.says(_MENTIONED)
+    return statement.phase in NO_DECODE
+
+
+def _sure(statement: Statement) -> Confidence | None:
+    """How sure it is that the text asserts it; that something may be left out is no doubt."""
+    hedged = statement.status is Status.HEDGED and statement.kind is Kind.KV_IGNORED
+    if hedged and _PERMITTED.search(statement.text) is not None:
+        return Confidence.HIGH
+    return confidence_of(statement)
+
+
 class _Cache(NamedTuple):
     """The cache of a step by what a text gives."""
 
@@ -217,12 +231,10 @@ def _cache(said: Said, context: int) -> _Cache | None:
     frame, text = said.statement.frame, said.statement.context_text
     if context <= 0:
         return None
-    counts = [count_of(one) for pair in _SEQUENCES.findall(_up_to(said.statement))
-              for one in pair if one]  # fmt: skip
-    sequences = max([frame.batch or 1, *counts])
-    told = _PER_TOKEN.search(text)
+    sequences = max(frame.batch or 1, frame.sequences or 1, sequences_in(_up_to(said.statement)))
+    told = frame.kv_per_token or per_token_in(text)
     if told is not None:
-        per_token = float(told[1]) * (1e6 if told[2].startswith("M") else 1e3)
+        per_token = told
     elif frame.model is not None:
         per_token = cache_bytes(frame.model, context) / context
     else:
@@ -249,6 +261,9 @@ def _up_to(statement: Statement) -> str:
     return text[: after.start()] if after is not None else text
 
 
+_ANSWERED = re.compile(r"\. (?:No|Nope|Not at all|Never)\b")
+
+
 def _is_denied_loss(said: Said, context: int) -> bool:
     """Whether a long context is said not to make decode slower."""
     statement = said.statement
@@ -257,8 +272,8 @@ def _is_denied_loss(said: Said, context: int) -> bool:
         and statement.status is Status.DENIED
         and statement.phase is Phase.DECODE
         and context >= _LONG
-        and not said.has(r"\?")
-        and said.says(r"context|tokens|prompt")
+        and (_ANSWERED.search(statement.text) is not None or not said.has(r"\?"))
+        and (said.says(r"context|tokens|prompt") or "?" in statement.context_text)
     )
 
 
@@ -272,7 +287,7 @@ def _is_lever_denied(said: Said) -> bool:
 _OTHER_LEVERS = frozenset({"KVQ", "GQA", "ATTN", "PREFIX", "SPEC", "TP", "BATCH", "OFFLOAD"})
 _ABOUT_LENGTH = (
     r"context|tokens?\b(?! ?(?:/|per|a) ?s(?:ec)?)|(?<!per )(?:prompt|window|session|history"
-    r"|conversation|document)"
+    r"|conversation|document|inputs?\b|novel|transcript)|however long"
 )
 _SAME_RATE = (
     r"(?:leaves?|leaving) (?:the )?(?:\w+ ){0,3}?(?:rate|speed|pace|latency|time)[^.;:]{0,24}? as"
@@ -299,6 +314,8 @@ def _context(said: Said) -> int:
     before = [cut.end() for cut in _PARTED.finditer(sentence, 0, max(at, 0))]
     after = _PARTED.search(sentence, max(at, 0) + 1)
     part = sentence[before[-1] if before else 0 : after.start() if after else len(sentence)]
+    if (of_row := row_length(statement)) is not None:
+        return of_row
     ignored = statement.kind is Kind.KV_IGNORED
     if not (ignored or said.says(_ABOUT_LENGTH)):
         return statement.frame.context or 0
@@ -310,14 +327,11 @@ def _context(said: Said) -> int:
 
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     """The cache of one sequence, given as that of a step with several."""
-    text = said.statement.context_text
-    per_token, batch = _PER_TOKEN.search(text), _SEQUENCES.search(text)
-    length = said.statement.frame.context
-    if per_token is None or batch is None or length is None:
+    frame, text = said.statement.frame, said.statement.context_text
+    per_token, length = frame.kv_per_token or per_token_in(text), frame.context
+    if per_token is None or length is None:
         return None
-    counted = batch[1] or batch[2]
-    count = count_of(counted)
-    one = float(per_token[1]) * (1e6 if per_token[2].startswith("M") else 1e3) * length
+    count, one = sequences_in(text), per_token * length
     for amount in _GIGABYTES.findall(said.statement.text):
         told = float(amount) * 1e9
         if count > 1 and abs(told - one) < 0.1 * one:
@@ -336,35 +350,16 @@ def _is_same(said: Said, context: int) -> bool:
     return context >= _LONG and re.search(_SAME_RATE, statement.text) is not None
 
 
-def _is_flat_row(said: Said) -> bool:
-    """Whether a row at long context has the rate of the first row, at a short one."""
-    statement = said.statement
-    if statement.table is None or not statement.above or statement.kind is not Kind.FIGURE:
-        return False
-    if statement.status is not Status.ASSERTED:
-        return False
-    columns, cells, own = statement.table
-    at = next(
-        (i for i, name in enumerate(columns) if re.search(r"context", name, re.IGNORECASE)), None
-    )
-    if at is None or at in {own, len(cells)} or max(at, own) >= len(statement.above):
-        return False
-    long, short = LENGTHS.match(cells[at]), re.match(r"(\d{1,3}) ?[kK]\b", statement.above[at])
-    if long is None or short is None:
-        return False
-    length = int(long[1] or long[2])
-    return (
-        length * 1000 >= _LONG
-        and length >= _FAR * int(short[1])
-        and statement.above[own].strip() == cells[own].strip()
-    )
-
-
-_FAR = 8
-"""Times the context, from which on no model with a full cache keeps its rate."""
-
-
-_ADDED = r"\b(?:plus|adds?|added|on top|in addition|and the (?:kv |k/v )?cache|then the cache)\b"
+_OF_SERVER = (
+    r"\b(?:start-?up|boot\w*|load(?:ing)? time|warm-?up|compil\w+|download\w*|install\w*|pric(?:e"
+    r"|ing)"
+    r"|build time|accuracy|quality)\b"
+)
+"""What is told of a server or a model, and not of a step of decode."""
+_ADDED = (
+    r"\b(?:plus|adds?(?! (?:next to |almost |practically )?(?:nothing|no\b|little))|added"
+    r"|on top|in addition|and the (?:kv |k/v )?cache|(?<!even )then the cache)\b"
+)
 """The cache is counted after all."""
 
 
@@ -373,6 +368,8 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
     if statement.kind is not Kind.KV_IGNORED or "SHORT" in statement.sentence:
         return False
     if said.says(_ADDED) or _WEIGHTS_ARE.search(statement.text) is not None:
+        return False
+    if statement.sentence.isdisjoint({"KV", "RATE", "DECODE"}) and said.says(_OF_SERVER):
         return False
     if not (long or "LONG" in statement.sentence):
         return not statement.frame.context and _is_universal(statement)

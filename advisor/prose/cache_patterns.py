@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from advisor.forms import Form
+from advisor.prose.lengths import inputs_in
 
 _LITTLE: Final = (
     r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"
@@ -31,7 +32,11 @@ KV_IGNORED: Final = Form(
     rf"{_LITTLE}"
     r"|(?:vanish|disappear|pale|drown)(?:e?s)? (?:beside|next to|against|in|behind|under"
     r"|compared)"
-    r"|small (?:against|compared|beside|next to)"
+    r"|(?:small|nothing) (?:against|compared|beside|next to)"
+    r"|leaves? (?:\S+ ){0,3}?(?:speed|rate|pace|latency|itl|tpot|time per token) (?:intact"
+    r"|unchanged"
+    r"|untouched|alone|unaffected|where it (?:is|was)|as it (?:is|was))"
+    r"|(?:same|identical) \d[\d.]* ?(?:tok\S*|t/s|ms) as (?:with no|without)"
     r"|(?:does|do|will|would) (?:therefore )?not (?:change|affect|alter|influence|reduce|lower"
     r"|slow)|doesn['’]t (?:change|affect|slow)"
     r"|irrelevant|(?:does|do) not enter|plays? no (?:role|part)|no (?:role|influence|effect|impact)"
@@ -50,7 +55,7 @@ KV_IGNORED: Final = Form(
     # independent of how long
     r"|(?:does|do) not (?:matter|count|play)|doesn['’]t (?:matter|count)"
     r"|(?:does|do) not (?:depend on|care about|care|change with|grow with|rise with|vary with"
-    rf"|react to|scale with) (?:the |how )?(?:\w+ )?{_LENGTH}"
+    rf"|react to|scale with) (?:the |how )?(?:much |many )?(?:\w+ )?{_LENGTH}"
     rf"|doesn['’]t (?:depend on|care about) (?:the |how )?{_LENGTH}"
     rf"|independent(?:ly)? of (?:the |how |its )?(?:\w+ )?{_LENGTH}"
     rf"|(?:no matter|regardless of|irrespective of|whatever|however) (?:\w+ ){{0,5}}?{_LENGTH}"
@@ -91,7 +96,8 @@ KV_IGNORED: Final = Form(
 ANY_LENGTH: Final = Form(
     r"\b(?:independent(?:ly)? of|no matter|regardless of|irrespective of|whatever|however"
     r"|(?:does|do) not (?:depend on|care about|change with|grow with|rise with|vary with))"
-    r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|deep|full|context|history)\b"
+    r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|much (?:text|context)|deep|full"
+    r"|context|history)\b"
     r"|\b(?:length|depth|size) of the (?:context|dialogue|conversation|history|prompt|session)"
     r" (?:plays? no (?:part|role)|does not (?:matter|enter|count)|is irrelevant|has no \w+)",
 )
@@ -100,8 +106,22 @@ SAME_FIGURE: Final = Form(
     r"\b(?:one|same|single|identical|very) (?:figure|number|value|rate|speed|time|tpot|itl|latency"
     r"|estimate|pace|t/s|tok\S*)\b|\btreat(?:s|ed|ing)?\b"
     r"|\b(?:time|speed|rate|latency|cost) (?:is|are|stays?|remains?) (?:the same|equal"
-    r"|identical)\b",
+    r"|identical)\b"
+    r"|\bequals?\b|\bis (?:exactly |still |just )?(?:that|what it (?:is|was)) (?:at|of|with|in"
+    r"|for)\b"
+    r"|\bmatch(?:es)?\b"
+    r"|(?<!half )(?<!third )(?<!quarter )(?<!fifth )(?<!twice )(?<!times )(?<!x )(?<!not )"
+    r"(?<!nowhere near )\bas (?:fast|quick|quickly|slow|slowly) (?:\w+ ){0,3}?as\b|\bintact\b"
+    r"|\b(?:stays?|remains?|is|are|runs?|keeps?|holds?) (?:\w+ )?(?:flat|constant|unchanged"
+    r"|unaffected"
+    r"|level|steady)\b|\bwhere (?:it|they) (?:is|was|are|were)\b|\bno (?:slower|longer|worse)\b",
 )
+_FRESH: Final = Form(
+    r"\b(?:empty|fresh|blank|brand[- ]new|without (?:any |the )?(?:context|retriev\w+|documents?"
+    r"|history"
+    r"|prompt)|first (?:turn|message))\b"
+)
+"""No context at all, to compare a long one with."""
 LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")
 _TOKENS: Final = Form(r"(?<![\w.,])(\d{2,3})[- ]tokens?\b(?! ?(?:/|per|a second))")
 CACHE_LEVER_DENIED: Final = Form(
@@ -119,6 +139,11 @@ CELL_IGNORED: Final = Form(
     r"(?:GB|MB)?\s*",
 )
 """A cell that leaves out what its column asks for."""
+_POWERS: Final = re.compile(
+    r"(?<![\w.,])(?:d ?)?(4096|8192|16384|32768|65536|131072|262144|524288|1048576)\b(?! ?[x×])"
+)
+_LONG: Final = 32_000
+"""Tokens from which on twice as many are felt."""
 _FAR: Final = 8
 """Times the context, from which on no model with a full cache keeps its rate."""
 
@@ -126,7 +151,12 @@ _FAR: Final = 8
 def lengths_in(text: str) -> list[int]:
     """Lengths in tokens that a text names: "32k", "128K", "4,000"."""
     thousands = [int(kilo or other) * 1000 for kilo, other in LENGTHS.findall(text)]
-    return thousands + [int(match[1]) for match in _TOKENS.finditer(text)]
+    whole = {1024 * thousand // 1000 for thousand in thousands}
+    powers = [int(match[1]) for match in _POWERS.finditer(text)]
+    return [
+        *thousands, *powers, *(length for length in inputs_in(text) if length not in whole),
+        *(int(match[1]) for match in _TOKENS.finditer(text)),
+    ]  # fmt: skip
 
 
 def spans_lengths(text: str) -> re.Match[str] | None:
@@ -135,4 +165,8 @@ def spans_lengths(text: str) -> re.Match[str] | None:
     if told is None:
         return None
     lengths = [length for length in lengths_in(text) if length > 0]
-    return told if len(lengths) > 1 and max(lengths) >= _FAR * min(lengths) else None
+    if not lengths:
+        return None
+    least, most = min(lengths), max(lengths)
+    far = most >= _FAR * least or (least >= _LONG and most >= 2 * least)
+    return told if far or _FRESH.search(text) is not None else None

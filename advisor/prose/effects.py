@@ -13,13 +13,8 @@ from advisor.forms import Form
 from advisor.limits import Limit, limits_in, may_name_a_limit
 from advisor.prose.activations import activations_decide
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.cache_patterns import (
-    CACHE_LEVER_DENIED,
-    CELL_IGNORED,
-    KV_IGNORED,
-    LENGTHS,
-    spans_lengths,
-)
+from advisor.prose.cache_effects import cache_effects
+from advisor.prose.cache_patterns import CELL_IGNORED, LENGTHS
 from advisor.prose.cells import bare_cell, limit_cell
 from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, whole_read
 from advisor.prose.gains import (
@@ -373,7 +368,7 @@ def _about_resources(
     free = next((tag for tag in clause.tags if tag.name == "FREE"), None)
     if free is not None:
         yield Effect(Kind.FREE, free.start, free.end)
-    yield from _without_cache(block, clause, text, names)
+    yield from cache_effects(block, sentence, clause, text, names)
     if "KV" in names and "FLOPS" not in names and (grown := QUADRATIC.search(text)) is not None:
         yield Effect(Kind.KV_SQUARE, clause.start + grown.start(), clause.start + grown.end())
     read = READS.search(text) if names & {"DECODE", "ROUTE", "MOE"} else None
@@ -410,29 +405,6 @@ def _about_resources(
 
 
 _OF_PACE: Final = frozenset({"CAPACITY", "RATE", "FASTER", "DECODE", "SINGLE", "TOKENS"})
-_OF_CACHE: Final = frozenset(
-    {"KV", "LONG", "RATE", "DECODE", "TIME", "WEIGHTS", "ALWAYS", "TOKENS", "BYTES"}
-)
-
-
-def _without_cache(block: Block, clause: Clause, text: str, names: set[str]) -> Iterator[Effect]:
-    """Where a clause leaves the cache, or the length of the context, out."""
-    if block.kind is BlockKind.CELL and CELL_IGNORED.fullmatch(block.text):
-        if re.search(r"\b(?:kv|cache)\b", block.column, re.IGNORECASE):
-            yield Effect(Kind.KV_IGNORED, clause.start, clause.end)
-        return
-    denied = CACHE_LEVER_DENIED.search(text) if names & {"KV", "KVQ"} else None
-    if denied is not None:
-        yield Effect(Kind.KV_IGNORED, clause.start + denied.start(), clause.start + denied.end())
-        return
-    if names & _OF_CACHE or "ontext" in text:
-        ignored = KV_IGNORED.search(text)
-        if ignored is not None:
-            start, end = clause.start + ignored.start(), clause.start + ignored.end()
-            yield Effect(Kind.KV_IGNORED, start, end)
-            return
-    if (same := spans_lengths(text)) is not None:
-        yield Effect(Kind.KV_IGNORED, clause.start + same.start(), clause.start + same.end())
 
 
 def _tpot(claim: Claim, text: str) -> float | None:

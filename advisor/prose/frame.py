@@ -23,6 +23,7 @@ from advisor.prose.devices import (
     is_in_turn,
     only_device,
 )
+from advisor.prose.lengths import sequences_in
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found
@@ -36,6 +37,8 @@ class Frame:
     context: int | None = None
     is_loose: bool | None = None
     """Whether the context is a number of tokens that no word calls one."""
+    sequences: int | None = None
+    """Sequences that hold so long a context each: "64 users, 8K tokens of history each"."""
     phase: str | None = None
     hardware: str | None = None
     """Identifier of a device of the catalog."""
@@ -57,6 +60,8 @@ class Frame:
     """All weights, as the text gives them."""
     kv_bytes: float | None = None
     """Of one step, as the text gives them."""
+    kv_per_token: float | None = None
+    """Bytes of cache that a token of context adds, as the text gives them."""
     tokens_per_pass: float | None = None
     acceptance: float | None = None
 
@@ -145,10 +150,12 @@ def frame_of(text: str) -> Frame:
     together = bandwidth is not None and _is_of_all(bandwidths, bandwidth, devices, hardware)
     named = regime.context_tokens or regime.prompt_tokens
     loose = _context_of(text) if named is None else None
+    context = named or loose
     return Frame(
         batch=regime.batch,
-        context=named or loose,
+        context=context,
         is_loose=True if loose is not None else None,
+        sequences=sequences_in(text) if context is not None and _EACH.search(text) else None,
         phase=regime.phase,
         hardware=hardware,
         devices=devices,
@@ -161,11 +168,13 @@ def frame_of(text: str) -> Frame:
         weight_bits=bits.pop() if len(bits) == 1 else None,
         weight_bytes=weight_bytes,
         kv_bytes=kv_bytes,
+        kv_per_token=per_token_in(text) if _KV_BEFORE.search(text) is not None else None,
         tokens_per_pass=regime.tokens_per_pass,
         acceptance=regime.acceptance,
     )
 
 
+_EACH: Final = Form(r"\beach\b|\bapiece\b|\bper (?:user|session|sequence|request)\b")
 _TOGETHER: Final = Form(
     r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
     r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",
@@ -308,6 +317,21 @@ def _amounts(
 
 _STEPS: Final = frozenset({"token", "step"})
 _READ: Final = Form(r"^ ?(?:are |is |get |gets )?read(?: for| per| by| at|$|\W*$)")
+
+
+_PER_TOKEN: Final = Form(
+    r"(?<![\w.])(\d+(?:\.\d+)?) ?(k|m)(?:i?b)(?: of (?:[\w/]+[- ]){1,3}?)? ?(?:/|per|a|for (?:each"
+    r"|every)"
+    r"|each|every) ?(?:cached |context )?(?:tok(?:en)?|position|entry)\b"
+)
+
+
+def per_token_in(text: str) -> float | None:
+    """Bytes that a text tells for each token: "131 kB per position"."""
+    match = _PER_TOKEN.search(text)
+    if match is None:
+        return None
+    return float(match[1]) * (1e6 if match[2].lower() == "m" else 1e3)
 
 
 def _segment(text: str, start: int, end: int) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from advisor.forms import Form
-from advisor.quantity.numerals import count_of
+from advisor.quantity.numerals import SEVERAL, count_of
 
 _NUMBER: Final = r"(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<kilo>[kKM]\b|(?<=\d)[kKM](?=[- ]))?"
 _UNIT_NEXT: Final = (
@@ -69,6 +69,12 @@ _OF_OUTPUT: Final = Form(
 _INTO_OUTPUT: Final = Form(
     rf"\W*(?:(?:of|for|in|per|as|each) )?(?:the |an? )?(?:\w+ )?(?:{_OUTPUTS}|out)\b"
 )
+_COUNTED: Final = rf"(\d{{1,4}}|{SEVERAL})"
+SEQUENCES: Final = Form(
+    rf"\b{_COUNTED} (?:[\w-]+ ){{0,2}}?(?:sessions|sequences|users|streams|requests|chats"
+    rf"|conversations|tenants|clients|analysts|agents)\b|batch (?:size )?(?:of )?(\d{{1,4}})\b",
+)
+"""Sequences that share a step; the number is in one of both groups."""
 _FEWEST: Final = 16
 """Fewer tokens are no context."""
 _TELLING: Final = re.compile(
@@ -83,6 +89,12 @@ def inputs_in(text: str) -> tuple[int, ...]:
     if _TELLING.search(text) is None:
         return ()
     return tuple(length for length in _lengths(text) if length >= _FEWEST)
+
+
+def sequences_in(text: str) -> int:
+    """The most sequences of one step that a text names; 1 where it names none."""
+    counts = (count_of(one or other) for one, other in SEQUENCES.compiled.findall(text))
+    return max(counts, default=1)
 
 
 def _lengths(text: str) -> Iterator[int]:

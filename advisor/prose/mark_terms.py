@@ -368,7 +368,8 @@ MARKS: Final = MappingProxyType(
         ),
         "WEIGHTS": ("weight(|s), parameter(|s), params, checkpoint"),
         "KV": (
-            "kv, kv cache, k v cache, cache, key value cache, keys and values, kv reads, kv traffic"
+            "kv, kv cache, k v cache, cache, caches, kv caches, key value cache, keys and values,"
+            " kv reads, kv traffic"
         ),
         "FREE": (
             "never costs anything, never costs, does not cost anything, verified in parallel for "

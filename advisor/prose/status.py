@@ -158,7 +158,10 @@ _UNCHANGED: Final = Form(
     r"|either way|with and without)|as (?:they|it) (?:did|was|were) before)(?!\w)",
 )
 _OUT_OF_REACH: Final = Form(
-    r"\b(?:out of (?:reach|the question|bounds)|impossible|unrealistic|unattainable|unreachable"
+    r"\b(?:(?:difficult|hard|harder|impossible|tricky|tough) to (?:optimi[sz]e|improve|speed"
+    r"|accelerate"
+    r"|reduce|lower|cut|raise)|out of (?:reach|the question|bounds)|impossible|unrealistic"
+    r"|unattainable|unreachable"
     r"|infeasible|implausible|wishful|fantasy|fiction|pipe dream|too (?:good to be|optimistic|much"
     r" to)"
     r"|(?:not|never|hardly|scarcely|nowhere near)(?: \w+){0,2}? (?:possible|realistic|feasible"
@@ -366,6 +369,10 @@ def _main_from(text: str, start: int, at: int) -> int:
 def is_negated(said: Sequence[Word], clause: Clause, at: int, start: int) -> bool:
     """Whether a negation of the clause, from `start` on, governs the word at `at`."""
     inside = [word.folded for word in said if max(clause.start, start) <= word.start < at]
+    # "No, decode reads weights only": an answer, which negates nothing after it
+    answers = {"no"} if len(said) > 1 and said[1].start - said[0].end > 1 else set()
+    if inside[:1] != ["no"] or "no" in inside[1:]:
+        answers = set()
     for distance, word in enumerate(reversed(inside)):
         if distance > _FAR_REACH and word not in _SENTENCE_ADVERBS:
             expects = word in _FAR or word.endswith(("n't", "n’t"))
@@ -376,7 +383,7 @@ def is_negated(said: Sequence[Word], clause: Clause, at: int, start: int) -> boo
                 return False
             continue
         follows = inside[-distance] if distance else ""
-        if word in _NEAR_NEGATIONS and distance < _NEAR_REACH:
+        if word in _NEAR_NEGATIONS and distance < _NEAR_REACH and word not in answers:
             between = inside[len(inside) - distance :]
             if all(other in _BETWEEN for other in between):
                 return True

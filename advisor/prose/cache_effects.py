@@ -1,0 +1,161 @@
+"""Where a clause leaves the cache, or the length of the context, out of a step.
+
+By slots: the cache and a word for leaving out, the weights as all that is read, a metric that is
+the same at two lengths far apart. Whether that is wrong hangs on the length, and is no matter here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from advisor.forms import Form
+from advisor.prose.blocks import Block, BlockKind
+from advisor.prose.cache_patterns import (
+    CACHE_LEVER_DENIED,
+    CELL_IGNORED,
+    KV_IGNORED,
+    spans_lengths,
+)
+from advisor.prose.gains import Effect
+from advisor.prose.model import Kind
+from advisor.prose.sentences import Clause, Sentence
+
+_OF_CACHE: Final = frozenset(
+    {"KV", "LONG", "RATE", "DECODE", "TIME", "WEIGHTS", "ALWAYS", "TOKENS", "BYTES"}
+)
+_PART: Final = (
+    r"(?: (?:cache|reads?|traffic|term|part|bytes|loads?|entries|contribution|share|side))?"
+)
+_CACHE: Final = (
+    rf"\b(?:kv|k/v|caches?|cached (?:keys|tokens|entries|positions)"
+    rf"|keys and values){_PART}{_PART}\b"
+)
+_LEFT_OUT: Final = (
+    r"(?:dropped|left (?:out|aside|off)|omitted|skipped|ignored|neglected|disregarded|excluded"
+    r"|forgotten|struck|cancelled|discounted|passed over|set (?:to|at) (?:zero|0)|taken (?:as|for)"
+    r" (?:zero|free|nothing)|treated as (?:free|zero|nothing|noise))"
+)
+_NO_MATTER: Final = (
+    r"(?:noise|bookkeeping|second[- ]order|an? (?:afterthought|detail|footnote|formality"
+    r"|trifle|storage (?:matter|question|issue)|capacity (?:matter|question|issue)"
+    r"|matter of (?:room"
+    r"|space|storage|capacity))|nothing|no (?:traffic|load|factor|cost|burden)|zero|peanuts|free)"
+)
+_CACHE_OUT: Final = Form(
+    rf"{_CACHE}[^.;:]{{0,48}}?(?P<out>"
+    r"\b(?:can|may|could|might|must|should|is|are|was|were|gets?|be)(?! ?not\b|n['’]t|not\b)"
+    rf" (?:(?!not\b|never\b|no\b|hardly\b)\w+ ){{0,3}}?{_LEFT_OUT}\b"
+    r"|\b(?:needs?|do|does|did|will|would|should|must|has|have)(?: not"
+    r"|n['’]t)(?: to)? (?:\w+ ){0,2}?"
+    r"(?:enter|appear|figure|show(?: up)?|count|matter|register|weigh|add|contribute|feature|slow"
+    r"|cost|play|be (?:counted|modell?ed|considered|read|re-?read|included|added|budgeted|fetched"
+    r"|loaded|streamed|touched|visited))\b"
+    r"|\b(?:adds?|contributes?|costs?|takes?|weighs?|brings?|means?) (?:next to |almost "
+    r"|practically "
+    r"|virtually |exactly |as good as )?(?:nothing|no (?:\w+ )?(?:time|traffic|bytes|reads?|cost"
+    r"|milliseconds?|latency|load))\b"
+    r"|\b(?:is|are|stays?|remains?|being)(?! ?not\b|n['’]t) (?:(?!not\b|no\b|never\b|hardly\b"
+    r"|far\b)"
+    rf"\w+ ){{0,2}}?{_NO_MATTER}(?=$|[.,;:)]| (?:to|for|in|at|beside|next|compared|against|and|here"
+    r"|then))"
+    r"|\b(?:has|have) no (?:\w+ )?(?:bearing|influence|effect|impact|say|weight)\b"
+    r"|\b(?:stays?|remains?|sits?|is kept|lies) (?:\w+ ){1,4}?and (?:is|are) (?:not"
+    r"|never) (?:\w+ )?"
+    r"(?:read|fetched|touched|moved)\b)"
+)
+"""The cache, and then that it is left out."""
+_OUT_CACHE: Final = Form(
+    r"\b(?P<out>(?:neglect|ignor|dropp?|omitt?|skipp?|disregard|forgett?|discount|exclud|subtract"
+    r"|leav)(?:e|s|es|ing)?(?: out| aside| off)?) (?:the |all |any |its "
+    r"|our )?(?:\d[\d.]* ?[GT]B of )?"
+    rf"(?:\w+ )?{_CACHE}"
+    rf"|\b(?P<set>set|put|take|model|treat|count)(?:s|ting|ing)? (?:the |its "
+    rf"|our )?(?:\w+ )?{_CACHE}"
+    r" (?:to|at|as|with) (?:zero|0|nothing|free|noise)\b"
+    rf"|\b(?P<no>no|without (?:a|any|the)) (?:{_CACHE} (?:term|part|correction|surcharge)\b"
+    r"|(?:term|allowance|surcharge|correction) for (?:the )?(?:kv|cache))"
+    r"|\bno (?P<worth>(?:\w+ )?(?:traffic|load|cost) worth (?:\w+ing|a \w+))\b"
+)
+"""A word for leaving out, and then the cache."""
+_WEIGHTS: Final = (
+    r"(?:the |its )?(?:\d[\d.]* ?GB of )?(?:\w+ )?(?:weights?|parameters?)(?: bytes| reads"
+    r"| traffic)?"
+)
+_READS: Final = r"(?:reads?|streams?|moves?|loads?|fetch(?:es)?|touch(?:es)?|pulls?|needs?|sees?)"
+_ONLY_WEIGHTS: Final = Form(
+    rf"\b(?:all|everything|the only thing)(?: that| which)? (?:\w+ ){{1,3}}?{_READS} (?:is|are)"
+    rf" {_WEIGHTS}\b"
+    rf"|\b{_READS} (?:only|just|nothing but|solely|exclusively) {_WEIGHTS}\b"
+    rf"|\b{_READS} {_WEIGHTS} (?:only|alone|exclusively|and (?:nothing (?:else|more)|that is (?:all"
+    r"|it)))\b"
+    rf"|\b{_READS} (?:still |just |exactly )?\d[\d.]* ?GB(?: of weights?)?(?: (?:per|a|for each"
+    rf"|at each|each"
+    r"|every) (?:\w+ )?(?:token|step))? and nothing (?:more|else)\b"
+    r"|\bweights? (?:is|are) (?:what|all that|the only (?:thing|part)(?: that)?) (?:gets?|is|are)"
+    r" (?:read|streamed|moved|loaded|fetched)\b"
+    r"|\b(?:governed|set|determined|given|fixed|dictated|decided|ruled) by"
+    rf" {_WEIGHTS}(?: alone)?(?=$|[.,;:)]| (?:and|no|however|whatever|at|for))"
+    r"|\b(?:traffic|bytes|reads) (?:is|are|equals?|=) (?:just |only |simply |nothing but )?"
+    rf"{_WEIGHTS}\b"
+)
+"""The weights, as all that a step reads."""
+_OR_NONE: Final = Form(
+    r"\b(?P<thing>\w{4,}) or no (?P=thing)\b|\b(?:tokens?|context|history|prompt"
+    r"|document) or (?:none|not"
+    r"|no)\b"
+)
+"""With what fills the context or without it."""
+_POINTING: Final = Form(r"\b(?:it|they|that|this|these|those)\b")
+_ROOM_NOT_SPEED: Final = Form(
+    r"\b(?:costs?|takes?|eats?|needs?|uses?|is (?:a )?(?:question|matter) of) (?:only |just |you "
+    r"|us )?"
+    r"(?:vram|memory|room|space|capacity|gigabytes|ram)(?:, | and | but )?(?:not|never|no)"
+    r" (?:any )?(?:speed|time|bandwidth|latency|tok\S*|performance)\b"
+)
+"""A long context that takes room alone."""
+
+
+def cache_effects(
+    block: Block, sentence: Sentence, clause: Clause, text: str, names: set[str]
+) -> Iterator[Effect]:
+    """Where a clause leaves the cache, or the length of the context, out: once at most."""
+    if block.kind is BlockKind.CELL and CELL_IGNORED.fullmatch(block.text):
+        if re.search(r"\b(?:kv|cache)\b", block.column, re.IGNORECASE):
+            yield Effect(Kind.KV_IGNORED, clause.start, clause.end)
+        return
+    # "KV cache: adds nothing", "since it stays, it need not be read again": named before
+    pointing = clause.opener == ":" or _POINTING.search(text) is not None
+    labelled = pointing and "KV" in sentence.names and "KV" not in names
+    found = _left_out(text, names | {"KV"} if labelled else names, labelled=labelled)
+    if found is not None:
+        start, end = found
+        yield Effect(Kind.KV_IGNORED, clause.start + start, clause.start + end)
+
+
+def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] | None:
+    denied = CACHE_LEVER_DENIED.search(text) if names & {"KV", "KVQ"} else None
+    if denied is not None:
+        return denied.span()
+    if names & _OF_CACHE or "ontext" in text:
+        ignored = KV_IGNORED.search(text)
+        if ignored is not None:
+            return ignored.span()
+    if names & {"KV", "KVQ"}:
+        told = f"cache {text}" if labelled else text
+        shift = len(told) - len(text)
+        if (out := _CACHE_OUT.search(told)) is not None:
+            return max(out.start("out") - shift, 0), out.end() - shift
+        if (out := _OUT_CACHE.search(text)) is not None:
+            return out.start(), out.end()
+    if "WEIGHTS" in names or " GB" in text:
+        only = _ONLY_WEIGHTS.search(text)
+        if only is not None:
+            return only.span()
+    for form in (_OR_NONE, _ROOM_NOT_SPEED):
+        match = form.search(text)
+        if match is not None:
+            return match.span()
+    same = spans_lengths(text)
+    return None if same is None else same.span()
