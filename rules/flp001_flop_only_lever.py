@@ -142,17 +142,18 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 _WORK = (
     r"(?:g?flops?|arithmetic|operations?|computations?|compute"
-    r"|multiplications|multiplies|multiply-?(?:adds|accumulates)|additions|mults|macs|work|math"
+    r"|multiplications|multiplies|multiply-?(?:adds?|accumulates?)|additions|mults|macs|work|math"
     r"|instructions?(?: count)?|fmas?)"
 )
 _CUT = (
     rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|lower\w*|halv\w+|\d+ ?%|drop\w*|skip\w*|trim\w*"
     rf"|shav\w+|smaller|instead of|rather than|in place of|cheaper|remov\w+|avoid\w*|eliminat\w+"
     rf"|half|third|quarter|fifth|sixth|eighth|tenth|out of the way)\b"
-    rf".{{0,30}}?\b{_WORK}\b"
+    rf".{{0,40}}?\b{_WORK}\b"
     rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower|out"
     rf"|off|away|skipped|shrinks?|decreases?|eighth|to an?|disappears?"
     r"|vanish\w*|gone)\b"
+    rf"|\b{_WORK}\b[^.;,\d]{{0,16}}?[-–−] ?\d{{1,2}} ?%"
     rf"|\b{_WORK}\b[^.;]{{0,24}}? \d[\d.]*(?: \w+)?,? (?:before|to|->|→|instead of|rather than|now"
     r"|down)\b"
 )
@@ -168,6 +169,11 @@ _CHEAPER = (
 """Ways to compute the same with cheaper operations."""
 _SCORES = r"\bscores?\b|\battention (?:flops|arithmetic|math)\b"
 """What is approximated without a weight less."""
+_NO_STEP = (
+    r"\bre-?comput|\b(?:s|d|sd|gd)ram (?:is|are)\b|\bfaster in (?:operations|comput\w+"
+    r"|arithmetic)\b"
+)
+"""What is not computed again, and the speed of a memory or a unit."""
 _BOTH = (
     rf"\b(?:weights|bytes|parameters|layers|blocks) and (?:the )?{_WORK}"
     rf"|\b{_WORK} and (?:the )?(?:weights|bytes|parameters|weight reads)"
@@ -199,6 +205,7 @@ def _judge(said: Said) -> Wrong | None:
         and not said.has(_TWO_SIZES)
         and (said.has(_CUT) or said.has(_CHEAPER))
         and not said.has(_BOTH)
+        and not said.says(_NO_STEP)
     )
     dynamic = skips_products(statement.context_text) and reads_all(statement.context_text)
     if not (skipped or rebuilt or cut or dynamic):

@@ -195,6 +195,7 @@ def _skipped(said: Said, sure: Confidence) -> Confidence:
     return sure if told or by_dense_reader(statement.text) else Confidence.MEDIUM
 
 
+_POSSIBLE = re.compile(r"\W*(?:which|that|and|it|this|pruning) can\b", re.IGNORECASE)
 _READ_GB = re.compile(
     r"\b(?:reads?|streams?|fetch(?:es)?|loads?|moves?|needs?|touch(?:es)?|costs?|pulls?)\b"
     r"[^.;:\d]{0,24}(\d+(?:\.\d+)?) ?GB\b(?!/s)",
@@ -256,12 +257,14 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind is Kind.SAVING and (
         (statement.phase is not Phase.DECODE and "DENSE" not in statement.nearby)
-        or statement.reach > 2
+        or statement.reach > (3 if "DENSE" in statement.nearby else 2)
         or "MOE" in statement.nearby
     ):
         return None
     if "QUANT" in statement.clause and "PRUNE" not in statement.clause and statement.reach >= 3:
         return None
+    if statement.phase is Phase.UNKNOWN and _POSSIBLE.match(statement.text):
+        return None  # of pruning at large: some of it takes weights out
     if statement.kind is Kind.SKIPPED:
         sure = _skipped(said, sure)
     elif statement.phase is Phase.UNKNOWN and statement.reach > 1:

@@ -127,7 +127,7 @@ _NARROW = r"(?:u?int[48]|fp[48]|mxfp[48]|nvfp4|[48][- ]?bits?)"
 _WEIGHTS_TOO = (
     r"\bweights?(?: and|,| &| plus| as well as|/|\+) ?(?:the )?(?:\w+ )?activations?"
     r"|\bactivations?(?: and|,| &| plus| as well as|/|\+) ?(?:the )?(?:\w+ )?weights?"
-    rf"|\b{_NARROW} weights?\b|\bweights?\b[^.;]{{0,24}}? (?:to|in|at|as|into) {_NARROW}\b"
+    rf"|\b{_NARROW} weights?\b|\bweights?\b(?!-)[^.;]{{0,24}}? (?:to|in|at|as|into) {_NARROW}\b"
 )
 """Weights in fewer bits as well."""
 _KEPT = (
@@ -136,7 +136,7 @@ _KEPT = (
     r"|keep(?:s|ing)? (?:the |our |its |my )?(?:[\w-]+ ){0,2}weights"
     r"|\ba16\b[^.;]{0,24}\ba[48]\b|(?:same|keeps? its|existing|unchanged"
     r"|identical) (?:[\w-]+ ){0,2}weights?|weight[- ]only"
-    r"|already (?:int|fp|4|8|run)|on top of|everything else (?:as|equal|unchanged)"
+    r"|already (?:int|fp|4|8|run|weight|quanti)|on top of|everything else (?:as|equal|unchanged)"
     r"|(?:next|after|beyond|besides) (?:\w+ ){0,2}weights|(?:left|remaining|remains) after"
     r"|stop at the weights|weights are (?:at|in)|\b(?:additionally|in addition|further|another"
     r"|again|besides)\b|weights? (?:with|but|and) (?:16-bit|bf16|fp16|wide) activations"

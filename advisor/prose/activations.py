@@ -84,6 +84,8 @@ _DECIDE: Final = Form(
     r"|speeds?|cuts?|counts|matters|pays|does)\b"
     rf"|\bwhat (?:\w+ )?(?:slows?|limits?|holds?|costs?|brakes?|drags?)\b[^.;:]{{0,60}}? (?:is|are)"
     rf" (?:the |its |our )?{_WIDE}"
+    rf"|\b(?:{_WIDE}|activations?) (?:is|are) (?:the |our |your |its )?(?:\w+ )?(?:bottleneck|brake"
+    r"|limit|limiting factor|culprit)\b"
     rf"|\b{_WIDE}[^.;:,]{{0,24}}? (?:is|are) what (?:\w+ )?(?:slows?|limits?|holds?|costs?)\b"
     rf"|\b{_A_BITS} (?:counts?|matters?|pays?|brings?|gives?|does|helps?) more than (?:w[48]\b"
     r"|(?:the )?(?:\w+[- ]bit )?weights)"

@@ -36,6 +36,7 @@ from advisor.prose.patterns import (
     OFF_THE_TIME,
     ONE_ROW,
     ORIGIN,
+    PART_OF_OLD,
     PARTS,
     PERCENT_OF_TIME,
     PRODUCT,
@@ -173,7 +174,7 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
     read = next((tag for tag in clause.tags if tag.name == "BYTES"), None)
     if read is None or SAME_BYTES.search(text):
         return None
-    if FRACTION.search(text) or LESS_OF.search(text):
+    if FRACTION.search(text) or LESS_OF.search(text) or PART_OF_OLD.search(text):
         return Effect(Kind.SAVING, read.start, read.end)
     return None
 
@@ -342,7 +343,8 @@ def _spent(text: str, tag: Tag) -> bool:
 
 
 _DOING: Final = re.compile(r" (?!generat|decod|wait|writ|produc)\w+ing\b")
-_OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})
+_OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME", "PRUNE", "MASK"})
+"""Something of tokens, or of weights that are zero."""
 
 
 def _carried(text: str, clause: Clause) -> Effect | None:
@@ -357,7 +359,8 @@ def _carried(text: str, clause: Clause) -> Effect | None:
 
 _SO_DOES: Final = Form(r"\b(?:so|and with (?:it|them|that)) (?:do|does|will|would|should) ")
 _FALLS: Final = Form(
-    r"\b(?:halv\w+|fall\w*|drop\w*|shrinks?|go(?:es)? down|decreas\w+|declin\w+|lower|fewer|less"
+    r"\b(?:halv\w+|fall\w*|drop\w*|shrinks?|go(?:es)? (?:down|away)|disappears?|vanish\w*"
+    r"|decreas\w+|declin\w+|lower|fewer|less"
     r"|sinks?|down by|cut)\b[^;:]{0,80}$"
 )
 _RISES: Final = Form(

@@ -86,6 +86,11 @@ _CONSTANT: Final = Form(
     r" times|throughout|on both sides|either way|all along|the same)\b"
 )
 """After a lever: it is the same in what is compared."""
+_OF_A_KIND: Final = Form(
+    r"\b(?:later|newer|modern|current|recent|today['’]s|most|nvidia|amd|consumer|data ?cent(?:er"
+    r"|re)"
+    r"|ampere|hopper|blackwell|ada|such|ordinary|gaming) $"
+)
 _SAME: Final = Form(r"\b(?:on|with|in) the (?:very |exact )?same $")
 _NEAR_CHARACTERS: Final = 36
 _TAKEN: Final = 6
@@ -106,6 +111,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
+        and not (tag.name == "TP" and _is_class(text, tag))
         and not (tag.name == "TRAINING" and _is_without(text, tag))
     ]
     found = names(kept)
@@ -170,6 +176,13 @@ def _is_constant(text: str, tag: Tag) -> bool:
     """Whether a lever is named as what both of two compared states have."""
     same = _SAME.search(text, max(0, tag.start - _NEAR_CHARACTERS), tag.start) is not None
     return same or _CONSTANT.match(text, tag.end) is not None
+
+
+def _is_class(text: str, tag: Tag) -> bool:
+    """Whether GPUs of a kind are meant, and not how many share the work: "later GPUs"."""
+    plural = text[tag.start : tag.end].lower() in {"gpus", "cards"}
+    start = max(0, tag.start - _NEAR_CHARACTERS)
+    return plural and _OF_A_KIND.search(text, start, tag.start) is not None
 
 
 def _is_without(text: str, tag: Tag) -> bool:

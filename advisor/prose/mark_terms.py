@@ -72,7 +72,9 @@ MARKS: Final = MappingProxyType(
             "checkpoint, as usual, same file, regular checkpoint, dense gemv"
         ),
         "MASK": (
-            "zero gate, gate, gates, multiplied by a zero, multiplied by zero, close(|s|d), l0 "
+            "null(|s|ed|ing) (|out), null(s|ed|ing), blank(|s|ed"
+            "|ing) out, zero gate, gate, gates, multiplied by a zero, multiplied by zero, close(|s"
+            "|d), l0 "
             "gates, masked out, head mask(s|ing), gating, (gate|switch|turn) them off, gates "
             "them off, mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) "
             "out, zeroed, zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, "
@@ -123,7 +125,8 @@ MARKS: Final = MappingProxyType(
             "slowdown(|s), longer, worse"
         ),
         "UP": (
-            "rais(e|es|ed|ing), ris(e|es|ing), rose, increas(e|es|ed|ing), grow(|s|n|ing), "
+            "(is|are|be) up, rais(e|es|ed|ing), ris(e|es|ing), rose, increas(e|es|ed|ing), grow(|s"
+            "|n|ing), "
             "higher, more, doubl(e|es|ed|ing), tripl(e|es|ed|ing), quadrupl(e|es|ed|ing), "
             "boost(|s|ed|ing), lift(|s|ed|ing), climb(|s|ed), jump(|s|ed), go(|es) up, going "
             "up, twice, multipl(ied|ying), scal(e|es|ing), up by, propel(|s|led|ling), push(|"
@@ -198,8 +201,8 @@ MARKS: Final = MappingProxyType(
             "|streamed output |successive output |consecutive |generated )(words|tokens)"
         ),
         "RATE": (
-            "token rates, tokens s, tok s, tps, tokens per second, token s, tokens sec, tok sec,"
-            " token per "
+            "tg, tg128, tg256, tg512, token rates, tokens s, tok s, tps, tokens per second,"
+            " token s, tokens sec, tok sec, token per "
             "second, token rate, decode speed, decoding speed, generation speed, typing speed, "
             "inference speed, tokens a second, output rate, output speed, speed, decode rate, "
             "decode throughput, tokens per user, decode performance, generation throughput, "
@@ -237,7 +240,8 @@ MARKS: Final = MappingProxyType(
             "typing speed, writ(e|es|ing|ten), response(|s), conversation(|s), assistant, "
             "copilot, time per token, token rate, ms token, sentences, tokens after the first, "
             "interactive, dialogue, token latency, token generation, text generation, decode "
-            "step, tps, gemv, token time, time per output token, ms per token, autocomplete, "
+            "step, tps, matrix vector (product|multiplication)("
+            "|s), gemv, token time, time per output token, ms per token, autocomplete, "
             "autocompletion, suggestion(|s), story, stories, poem, essay(|s), email(|s), "
             "letter(|s), bot, voice, voice assistant, spoken, subtitle(|s), dictation, words "
             "per second, characters per second, per word, each character, interactivity, "
@@ -409,7 +413,8 @@ MARKS: Final = MappingProxyType(
             "promised, were promised, signed off, demanded"
         ),
         "TRANSFER": (
-            "as well, too, accordingly, inherits, inherit, by the same ratio, the same ratio, "
+            "in proportion, proportionally, proportionately, correspondingly, as well, too,"
+            " accordingly, inherits, inherit, by the same ratio, the same ratio, "
             "likewise, same factor, same speedup, same gain, equally, also, carries over, carry "
             "over, transfers to, same applies, same for, by the same, translates, same "
             "improvement, in the same measure, in equal measure, just as much, both, no"

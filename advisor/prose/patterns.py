@@ -31,7 +31,7 @@ PARTS: Final = MappingProxyType(
 )  # fmt: skip
 UTILISATION: Final = Form(
     r"(?P<low>\d{1,2})(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?% (?:of (?:the )?(?:peak "
-    r")?(?:flops|tflops|peak compute|compute)"
+    r")?(?:flops|tflops|peak compute|compute)(?! (?:per|a|each|for|go|goes|away)\b)"
     r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around"
     r"|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
 )
@@ -171,11 +171,19 @@ FEWER_READ: Final = Form(
 )
 """Fewer bytes read than before: "fetches 7 GB per token instead of 14 GB"."""
 SIZE_WHERE: Final = Form(
-    r"\b(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:\d]{0,24}? where (?:it|they|there|we|you)"
-    r" (?:\w+ ){0,2}?(?:was|were|be|had|needed|took|weighed) [^.;:\d]{0,12}"
+    r"\b(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:\d]{0,24}? (?:instead of|rather than|down from"
+    r"|where (?:it|they|there|we|you)"
+    r" (?:\w+ ){0,2}?(?:was|were|be|had|needed|took|weighed)) [^.;:\d]{0,12}"
     r"(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$))",
 )
 """A smaller size, and the one before it: "8 GB where there used to be 16"."""
+PART_OF_OLD: Final = Form(
+    r"\b(?:is|are|becomes?|falls? to|drops? to|shrinks? to) (?:only |just |about )?(?:0?\.\d+"
+    r"|\d{1,2} ?(?:%|per ?cent)) (?:times |of )(?:the|its|that|what|their) (?:of )?(?:original"
+    r"|former"
+    r"|dense|previous|old|before|it was|they were)"
+)
+"""Bytes as a part of those before: "is 0.4 of the original"."""
 LESS_TO_READ: Final = Form(
     r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|(?:only )?(?:half|a third|a quarter|a fifth)"
     r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data |kv |cache "
@@ -358,6 +366,8 @@ ANOTHER: Final = Form(
 )
 """A gain on top of one told before, whose metric it keeps."""
 CARRIED: Final = Form(
+    r"\b(?:talks?|runs?|decodes?|generates?|types?|answers?|streams?|replies|writes?) at that"
+    r" (?:speed|pace|rate)\b|"
     r"\binherits? (?:the |this |that )?(?:\w+ )?(?:figure|factor|speed-?up|gain|ratio|boost"
     r"|number)\b"
     r"|\b(?:inherits?|sees?|gets?|keeps?) (?:a (?:good |large |fair )?(?:part|share)|most|much|all"
@@ -412,6 +422,8 @@ LIKE_SMALLER: Final = Form(
     r" (?:speed|pace|rate) of) an? (?:dense )?(?:\d+(?:\.\d+)?B\b|(?:much |far )?smaller)"
     r"|\b(?:behaves?|acts?|works?|performs?|costs?|streams?) like an? (?:dense )?"
     r"\d+(?:\.\d+)? ?G?B\b"
+    r"|\b(?:is|are|becomes?) (?:effectively|in effect|practically|as good as|virtually) an?"
+    r" (?:dense )?\d+(?:\.\d+)? ?B\b"
     r"|\bdown to the (?:traffic|bytes|reads|cost|latency|speed|pace|time|tpot|itl) of an?"
     r" (?:dense )?\d+(?:\.\d+)? ?B\b",
 )

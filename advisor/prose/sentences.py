@@ -287,6 +287,7 @@ def _within_aside(text: str, at: int, sign: str) -> bool:
 
 
 _METRICS: Final = frozenset({"TIME", "RATE", "PREFILL"})
+_COMPARED: Final = _METRICS | {"FLOPS"}
 _CHANGES: Final = frozenset({"UP", "DOWN", "FASTER", "SLOWER", "IMPROVED"})
 _COMMA: Final = re.compile(r", (?:and |but |while |the |our |its )?(?=[A-Za-z])")
 _AHEAD: Final = 24
@@ -307,7 +308,10 @@ def _points(
         at = max([at, *(place for place in cuts if place <= match.start())])
         stop = min((place for place in cuts if place >= begin), default=end)
         named = [tag for tag in tags if tag.name in _METRICS]
-        before = [tag for tag in named if at <= tag.start < match.start()]
+        before = [
+            tag for tag in tags
+            if tag.name in _COMPARED and at <= tag.start < match.start()
+        ]  # fmt: skip
         after = [tag for tag in named if match.end() <= tag.start <= match.end() + _AHEAD]
         if not before or not after or begin in cuts:
             continue

@@ -148,7 +148,9 @@ _UNCHANGED: Final = Form(
     r" to\b)"
     r"|less than (?:a|one|half a|two) per ?cent|(?:is|was|are|were|within|in|inside|below) (?:the "
     r"|pure )?(?:measurement )?noise\b"
-    r"|no (?:\w+ )?(?:change|trace) (?:in|of|to) (?:the |our )?(?:[\w-]+ ){0,2}?(?:tpot|itl|latency"
+    r"|no (?:\w+ )?(?:change|difference) (?:for|to|in) tg\d*"
+    r"|no (?:\w+ )?(?:change|trace) (?:in|of|to|for) (?:the |our )?(?:[\w-]+ ){0,2}?(?:tpot|itl"
+    r"|latency"
     r"|speed|rate|pace|times?|tok\S*|decode)"
     r"|(?:did|does|do|has done) (?:absolutely |next to )?nothing"
     r"|(?:tpot|itl|latency|speed|rate|pace|times?|tok\S*|ms)\b[^.;:]{0,40}? (?:is|was|are|were)"
@@ -206,6 +208,7 @@ _EVIDENCE: Final = Form(
 )
 _NOTHING_NEXT: Final = Form(
     r"\W*(?:gains?|brings?|buys?|gives?|helps?|yields?|saves?|changes?|does|do|is worth) nothing\b"
+    r"|\s?[:=–—] ?(?:none|nil|zero|nothing|no)\b(?! \w)"
 )
 """What follows the clause of which it is said."""
 _TOLD_COLUMN: Final = Form(

@@ -147,6 +147,7 @@ _WHOLE: Final = Form(
     r"|completely|entirely|just the same|still)\b"
     r"|\b(?:all|every)\b[^.;:,]{0,24}? (?:still|are|is|gets?) (?:still )?(?:loaded|read|streamed"
     r"|fetched|transferred)"
+    r"|\bdense (?:\w+ ){0,2}?(?:kernel|gemv|gemm|matmul) (?:as (?:it|they) (?:is|are)|unchanged)\b"
     r"|\b(?:still|all) (?:loaded|read|streamed|fetched|loads?|reads?|streams?|fetch(?:es)?)\b"
     r"|\b(?:loads?|reads?|streams?|fetch(?:es)?) (?:the |each |every "
     r"|all (?:of )?(?:the )?)?(?:full"
