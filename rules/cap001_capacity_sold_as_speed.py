@@ -253,7 +253,12 @@ def _only_room_grows(said: Said) -> bool:
     if statement.kind is not Kind.GAIN or not _OTHER_LEVERS.isdisjoint(statement.clause):
         return False
     text = statement.context_text
-    in_both = "LLM" in statement.nearby and _IN_BOTH.search(text) is not None
+    by_bytes = (
+        len(capacities(text)) > 1
+        and bool(held_bytes(statement))
+        and _fits_both(said, capacities(text))
+    )
+    in_both = by_bytes or ("LLM" in statement.nearby and _IN_BOTH.search(text) is not None)
     if statement.phase is not Phase.DECODE and not statement.is_single and not in_both:
         return False
     aside = statement.cause == "PEAK" and statement.reach > 1
@@ -267,8 +272,10 @@ def _only_room_grows(said: Said) -> bool:
         r"quanti|\bint\d|->|→|\bfp8\b.{0,20}\binstead|prun|distil|speculat|draft"
     ):
         return False
+    if compared_devices(statement) is not None:
+        return False  # their bandwidths decide
     as_fast = said.has(_SAME_BANDWIDTH) or bandwidths_in(text) == 1
-    return as_fast or said.has(_FITTED) or said.has(_BECAUSE)
+    return as_fast or by_bytes or said.has(_FITTED) or said.has(_BECAUSE)
 
 
 _LEAST_GAIN = 1.15
@@ -313,13 +320,18 @@ def _rates_compared(statement: Statement) -> tuple[float, float] | None:
     return (one := named.pop(), one) if len(named) == 1 and own else None
 
 
+def held_bytes(statement: Statement) -> list[float]:
+    """Bytes of weights that a text tells as such: "a 5 GB quant"."""
+    held = [float(size) * 1e9 for size in _OF_A_QUANT.findall(statement.context_text)]
+    return held + ([statement.frame.weight_bytes] if statement.frame.weight_bytes else [])
+
+
 def _fits_both(said: Said, sizes: list[int]) -> bool:
     """Whether the weights fit the smaller memory: as told, or by their bytes."""
     frame = said.statement.frame
     if said.has(_FITTED):
         return True
-    held = [float(size) * 1e9 for size in _OF_A_QUANT.findall(said.statement.context_text)]
-    held += [frame.weight_bytes] if frame.weight_bytes is not None else []
+    held = held_bytes(said.statement)
     if not held and frame.parameters is not None:
         held.append(frame.parameters * (frame.weight_bits or _WIDEST_BITS) / 8.0)
     others = [size for size in sizes if all(abs(size * 1e9 / one - 1.0) > 0.02 for one in held)]
@@ -356,7 +368,8 @@ _PAIRS = (
         re.IGNORECASE,
     ),
     re.compile(
-        r"(\d+(?:\.\d+)?) ?GB (?:rather than|instead of|against|over|vs\.?|versus|and not) "
+        r"(\d+(?:\.\d+)?) ?GB (?:rather than|instead of|in place of|against|over|vs\.?|versus"
+        r"|and not) "
         r"(?:the )?(\d+(?:\.\d+)?) ?GB\b(?!/s)",
         re.IGNORECASE,
     ),

@@ -265,7 +265,8 @@ def _part_as_whole(said: Said, sure: Confidence) -> Wrong | None:
 
 _OF_THE_REST = Form(
     r"\b(?:graphs?|launch\w*|kernels?|fus(?:e|es|ed|ing|ion)|compil\w+|schedul\w+|megakernel|engine"
-    r"|tun(?:e|ed|ing)|hand-?written|optimi[sz]\w+|python|overheads?|persistent)\b"
+    r"|tun(?:e|ed|ing)|hand-?written|rewrit\w+|gemv|ptx|triton|assembly|optimi[sz]\w+|python"
+    r"|overheads?|persistent)\b"
 )
 _OTHER_LEVERS = frozenset(
     {"QUANT", "SPEC", "PRUNE", "S24", "DISTILL", "KVQ", "TP", "OFFLOAD", "LAYERS", "GQA", "BATCH"}

@@ -200,7 +200,9 @@ def _judge(said: Said) -> Wrong | None:
     if statement.is_aggregate or not is_small_batch(statement) or not _is_of_quant(said):
         return None
     per_token = said.has(r"GB (?:per|a|for each) (?:\w+ )?token")
-    if statement.phase is not Phase.DECODE and not (statement.is_single or per_token):
+    if statement.phase is not Phase.DECODE and not (
+        statement.is_single or per_token or _is_at_home(statement)
+    ):
         return None
     if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.sentence):
         return None
@@ -216,6 +218,15 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"byte_ratio": ratio},
     )
+
+
+_HOME_FORMAT = Form(r"\bi?q[1-8]_\w|\bgguf\b|\bbpw\b|\bexl[23]\b|llama\.cpp|\bollama\b")
+
+
+def _is_at_home(statement: Statement) -> bool:
+    """Whether formats of one-user runtimes are compared, and nothing is said of prompts."""
+    told = _HOME_FORMAT.search(statement.context_text) is not None
+    return told and "PREFILL" not in statement.around and statement.phase is Phase.UNKNOWN
 
 
 def _sure(statement: Statement) -> Confidence | None:
@@ -249,9 +260,42 @@ def _risen(said: Said) -> float | None:
     rates = {float(rate) for rate in _BEFORE.findall(above)} - {0.0}
     if len(rates) == 1:
         return 1e3 / statement.tpot_ms / rates.pop()
+    if (told := _of_wide(said)) is not None:
+        return told / statement.tpot_ms
     earlier = {tpot for phase, _, tpot in statement.earlier if tpot and phase not in NO_DECODE}
+    changed = "QUANT" in statement.sentence and len(widths_of(statement.context_text)) > 1
     planned = "HOPED" in statement.sentence or statement.kind is Kind.GAIN
-    return earlier.pop() / statement.tpot_ms if planned and len(earlier) == 1 else None
+    if len(earlier) != 1 or not (planned or (changed and _is_of_one(said))):
+        return None
+    return earlier.pop() / statement.tpot_ms
+
+
+_WIDE = Form(
+    r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(ms|tok(?:ens?)?s?/s|t/s|tps|tokens (?:per|a) second)\b"
+    r"[^.;\d]{0,16}? (?:in|with|at|under) (?:bf16|fp16|f16|16 bits?|half precision)\b"
+)
+"""What the model takes in 16 bits, told beside: "it has 30 ms in BF16"."""
+
+
+def _of_wide(said: Said) -> float | None:
+    """Time per token in 16 bits, in ms, as the sentence or the next one tells it."""
+    statement = said.statement
+    near = f"{statement.sentence_text} {statement.after_text}"
+    found = {
+        float(value.replace(",", "")) if unit == "ms" else 1e3 / float(value.replace(",", ""))
+        for value, unit in _WIDE.findall(near)
+        if float(value.replace(",", "")) > 0
+    }
+    if len(found) != 1 or statement.tpot_ms is None:
+        return None
+    told = found.pop()
+    return told if abs(told / statement.tpot_ms - 1.0) > _SAME else None
+
+
+def _is_of_one(said: Said) -> bool:
+    """Whether one device and one model are named: rates of several are no gain of a format."""
+    text = said.statement.context_text
+    return len(devices_in(text)) < 2 and bandwidths_in(text) < 2 and len(set(sizes_of(text))) < 2
 
 
 def _listed(said: Said) -> float | None:
@@ -261,12 +305,14 @@ def _listed(said: Said) -> float | None:
     """
     statement = said.statement
     sizes = [one.gigabytes for one in sizes_by_format(statement.context_text)]
-    rates = [float(rate.replace(",", "")) for rate in _RATE.findall(statement.context_text)]
+    rates = [
+        float((told or bench).replace(",", ""))
+        for told, bench in _RATE.findall(statement.context_text)
+    ]
     if len(sizes) != 2 or len(rates) != 2 or min(rates) <= 0 or statement.tpot_ms is None:
         return None
-    text = statement.context_text
-    if len(devices_in(text)) > 1 or bandwidths_in(text) > 1 or len(set(sizes_of(text))) > 1:
-        return None  # rates of different devices or models
+    if not _is_of_one(said):
+        return None
     is_second = abs(statement.tpot_ms * rates[1] / 1e3 - 1.0) < _SAME
     grows = (sizes[0] > sizes[1]) == (rates[0] < rates[1])
     return max(rates) / min(rates) if is_second and grows else None
@@ -274,6 +320,7 @@ def _listed(said: Said) -> float | None:
 
 _RATE = Form(
     r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(?:tok(?:ens?)?s?/s|t/s|tps|tokens (?:per|a) second)"
+    r"|\btg\d{1,4}(?: ?[:=] ?| )(\d{1,4}(?:\.\d+)?)(?![\d.]*(?: ?(?:tok|t/s|->|→)|\d))"
 )
 _SAME = 0.02
 

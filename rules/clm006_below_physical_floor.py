@@ -193,6 +193,7 @@ _UNDRAFTED = (
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
 _A_RATE = r"\d ?(?:tok(?:en)?s?/s|t/s|tps|tokens (?:per|a) second)"
 _RATES = r"tok(?:en)?s?/s|\bt/s|\btps\b|tokens (?:per|a) second"
+_OF_STREAM = r"\b(?:itl|tpot|tbt)\b|inter-?token"
 _LINKED = (
     r"offload|spill|(?:system|host|cpu|main) (?:ram|memory)|(?<!100 )(?<!100-)(?<!a30 )(?<!a40 )"
     r"(?<!l40s )(?<!100 80gb )(?<!l4 )\bpcie\b"
@@ -224,7 +225,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if over >= _SERVERS and len(re.findall(_A_RATE, statement.sentence_text)) > 1:
         return None  # one of several rates, and far above: that of a batch
-    if over >= _SERVERS and not said.says(_RATES) and not said.says(_MS_EACH):
+    if over >= _SERVERS and not any(said.says(unit) for unit in (_RATES, _MS_EACH, _OF_STREAM)):
         return None  # a time so short is one of a part: of arithmetic, of a kernel
     alone = statement.is_single or statement.frame.batch == 1
     modest = over < _SERVERS and statement.nearby.isdisjoint(_OF_ALL)
@@ -277,7 +278,8 @@ def _has_one_reading(said: Said) -> bool:
         return False
     if said.has(r"accepted|tokens per pass") and statement.frame.tokens_per_pass is None:
         return False
-    if "MOE" in statement.around and statement.frame.active_parameters is None:
+    dense = statement.frame.model is not None  # a known one, of which every weight is read
+    if "MOE" in statement.around and statement.frame.active_parameters is None and not dense:
         return False
     alone = (statement.frame.devices or 1) == 1 and statement.frame.total_bandwidth_gbs is None
     if alone and said.has(_MANY):

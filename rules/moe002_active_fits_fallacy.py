@@ -138,7 +138,10 @@ _NOT_THE_MODEL = Form(
     r"|machine|board)\b"
 )
 """What else needs memory, or is said of reading; and a card that is denied."""
-_OF_ACTIVE = r"\bactiv(?:e|at\w+)\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b|per token|top-?k|\bsparse\b"
+_OF_ACTIVE = (
+    r"\bactiv(?:e|at\w+)\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b|per token|\brout(?:er|ing|es|ed)\b"
+    r"|only (?:\w+ )?uses|top-?k|\bsparse\b"
+)
 _PART_KEPT = 0.85
 
 

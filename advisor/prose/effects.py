@@ -183,7 +183,14 @@ def _of_prompt(text: str, clause: Clause, start: int) -> bool:
 
 
 def _middle(claim: Claim, sentence: Sentence) -> int:
+    """Where a claim stands: where its number does, if a label stands before it: "ITL: 8 ms"."""
+    labelled = _LABELLED.search(claim.text)
+    if labelled is not None and claim.kind is ClaimKind.ABSOLUTE:
+        return sentence.start + claim.start + labelled.start(1)
     return sentence.start + (claim.start + claim.end) // 2
+
+
+_LABELLED: Final = re.compile(r"^\D{2,60}: \D{0,12}?(\d)[^→>]*$")
 
 
 @lru_cache(maxsize=8192)
@@ -256,10 +263,42 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
     if best is not None:
         yield best
         return
+    yield from _bench_rates(text, clause)
     amount = _amount(block, sentence, clause, names) if told.counts else None
+    amount = amount or _labelled(sentence, clause, text)
     other = amount or divided(clause, text, names) or worded
     if other is not None:
         yield other
+
+
+_BENCH: Final = Form(
+    r"\btg\d{1,4}(?: ?@ ?d\d+)?(?: ?[:=] ?| )(?P<rate>\d{1,4}(?:\.\d+)?)\b(?![\d.,]*(?: ?(?:tok"
+    r"|t/s|->"
+    r"|→|%|x)"
+    r"|\d))"
+)
+
+
+_BARE_FACTOR: Final = Form(r"\W*(?:a )?(?:factor (?:of )?|×|x ?)(?P<factor>\d{1,3}(?:\.\d+)?)\W*$")
+
+
+def _labelled(sentence: Sentence, clause: Clause, text: str) -> Effect | None:
+    """A factor after the label that says of what: "effect on the response rate: factor 3"."""
+    if clause.opener != ":" or sentence.names.isdisjoint({"RATE", "TIME"}):
+        return None
+    match = _BARE_FACTOR.match(text)
+    if match is None or not 1.02 < float(match["factor"]) < LARGEST_FACTOR:
+        return None
+    return Effect(Kind.GAIN, clause.start, clause.end, float(match["factor"]))
+
+
+def _bench_rates(text: str, clause: Clause) -> Iterator[Effect]:
+    """Rates as llama-bench names them, without a unit: "tg128 11.2"."""
+    for match in _BENCH.finditer(text) if "tg" in text else ():
+        rate = float(match["rate"])
+        if rate > 0:
+            start, end = clause.start + match.start(), clause.start + match.end()
+            yield Effect(Kind.FIGURE, start, end, None, 1e3 / rate)
 
 
 def _amount(block: Block, sentence: Sentence, clause: Clause, names: set[str]) -> Effect | None:

@@ -183,6 +183,7 @@ _OF_EACH: Final = Form(
     r"\W{0,2}(?:each\b|apiece\b|(?:per|a|/) ?(?:card|gpu|device|chip|accelerator|socket|one)\b)"
 )
 _SUM_GRACE: Final = 0.04
+_MORE_THAN_ONE: Final = 1.5
 
 
 def _is_of_all(
@@ -193,7 +194,10 @@ def _is_of_all(
         return True
     if devices is None or devices == 1 or hardware is None:
         return False
-    return abs(rate / (devices * device(hardware).bandwidth_gbs) - 1.0) < _SUM_GRACE
+    one = device(hardware).bandwidth_gbs
+    # a name may stand for several variants; what no single one of them has is that of all
+    more_than_one = rate > _MORE_THAN_ONE * one and rate <= (1.0 + _SUM_GRACE) * devices * one
+    return more_than_one or abs(rate / (devices * one) - 1.0) < _SUM_GRACE
 
 
 def _one_size(

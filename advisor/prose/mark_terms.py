@@ -201,6 +201,9 @@ MARKS: Final = MappingProxyType(
             "|streamed output |successive output |consecutive |generated )(words|tokens)"
         ),
         "RATE": (
+            "rate of (single|lone|isolated|individual|one) (request|user|stream|session|"
+            "sequence|chat)(|s), rate of (a|each|one|every) (request|user|stream|session), "
+            "response rate, "
             "tg, tg128, tg256, tg512, token rates, tokens s, tok s, tps, tokens per second,"
             " token s, tokens sec, tok sec, token per "
             "second, token rate, decode speed, decoding speed, generation speed, typing speed, "

@@ -40,8 +40,12 @@ _BEFORE_AFTER: Final = (
     r"|(?:before|earlier|today|so far|at present|originally)[,;:]? (?:and |now |then )?)\s?"
 )
 """What stands between the old figure and the new one."""
+_FOR_WHOM: Final = (
+    r"(?: (?:for|to|in) (?:an?|one|each|every|the) (?:single |lone |isolated )?(?:user|caller|chat"
+    r"|conversation|stream|session|request|client|sequence|customer))?"
+)
 _FIRST: Final = Form(
-    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}(?P<word>{_AFTER_BEFORE}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
+    rf"(?<![\w.,:/-]){_NUMBER}{_UNIT}{_FOR_WHOM}(?P<word>{_AFTER_BEFORE}){_SOME}{_NUMBER}{_UNIT}(?![\w%]"
     rf"|\.\d)",
 )
 _ASIDE: Final = Form(

@@ -103,7 +103,10 @@ FITS: Final = Form(
     r"|(?:is|are) (?:(?:therefore|thus|hence|then) )?(?:accommodated|held|hosted|housed"
     r"|stored) (?:by"
     r"|in|on)"
-    r"|^\W*(?:about )?\d[\d.]* ?GB of (?:memory|vram|ram|hbm)\b"
+    r"|^\W*(?:(?:so|hence|thus|therefore) )?(?:about |just |only )?\d[\d.]* ?GB (?:of )?(?:memory"
+    r"|vram|ram|hbm)\b"
+    r"|^\W*(?:(?:so|hence|thus|therefore) )?(?:just )?(?:one|an?|a single) \d{1,3} ?GB (?:card|gpu"
+    r"|accelerator|device|board|laptop|mac|part)(?=\W*$| (?:at|in|for|with)\b[^,;]{0,40}$)"
     r"|(?:means|makes|gives|comes to) (?:about )?\d[\d.]* ?GB of (?:memory|vram|ram|hbm)"
     r"|(?:memory|vram|ram) (?:needed|required|requirement|need|budget|footprint)\b)",
 )
@@ -311,8 +314,8 @@ AS_FAST: Final = Form(
     r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
     r"|sixteen|twenty)(?:\s?x|\s?×|[- "
     r"]times)?"
-    r" (?:as (?:fast|quick|quickly|responsive|snappy|rapid(?:ly)?)|faster|quicker)\b"
-    r"|\b(?P<twice>twice) as (?:fast|quick(?:ly)?|responsive|snappy|rapid(?:ly)?)\b",
+    r" (?:as (?:fast|quick|quickly|short|responsive|snappy|rapid(?:ly)?)|faster|quicker)\b"
+    r"|\b(?P<twice>twice) as (?:fast|short|quick(?:ly)?|responsive|snappy|rapid(?:ly)?)\b",
 )
 SOME_PEAK: Final = Form(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense")
 SAME_BYTES: Final = Form(

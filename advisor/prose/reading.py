@@ -62,6 +62,12 @@ def _may_set_up(text: str) -> bool:
     return _SETUP.search(text) is not None
 
 
+_SETUP_LABEL: Final = Form(
+    r"\W*(?:model|hardware|device|card|gpus?|machine|box|set-?up|weights|configuration|platform"
+    r"|accelerator|conditions?)\W*[:=] "
+)
+"""A sentence that names the setup of those before it: "Model: 24B, BF16"."""
+
 _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 """Columns kept apart by spaces: output of a program, no prose."""
 _POINTING: Final = words(
@@ -467,6 +473,9 @@ class _BlockReader:
             frame = frame.over(row_frame(self.block))
         for earlier in range(index - 1, max(-1, index - 1 - 2 * _BACK), -1):
             frame = frame.over(self._frame(earlier))
+        for later in self.sentences[index + 1 : index + 1 + _BACK]:
+            if _SETUP_LABEL.match(later.text):
+                frame = frame.over(frame_of(later.text))
         block = self.block
         if block.kind is BlockKind.CELL:
             frame = frame.over(label_frame(regime_text(block))).over(label_frame(block.column))

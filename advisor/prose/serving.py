@@ -193,6 +193,11 @@ _RANKED: Final = Form(
     r"|thing"
     r"|on)\b"
 )
+_BY_PART: Final = Form(
+    r"\bby (?:(?:about|roughly|nearly|almost|some|up to|over|around) )?(?:an? |one |the )?"
+    r"(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)\b(?! (?:of|the|as))"
+)
+"""A time that falls by a part: "diminishes the delay by one half"."""
 _CUT_IT: Final = Form(
     r"\b(?:shortens?|cuts?|reduces?|lowers?|shrinks?|brings?|speeds?) (?:it|this|that|them|these)"
     r"(?: down| up)? by (?:about |some |roughly )?(?P<percent>\d{1,2}(?:\.\d+)?) ?%"
@@ -270,6 +275,11 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
         return Effect(
             Kind.GAIN, clause.start + cut.start(), clause.start + cut.end(), 1.0 / (1.0 - part)
         )
+    by_part = _BY_PART.search(text) if {"TIME", "DOWN"} <= names and "RATE" not in names else None
+    if by_part is not None:
+        part = PARTS[by_part["part"].lower()]
+        start, end = clause.start + by_part.start(), clause.start + by_part.end()
+        return Effect(Kind.GAIN, start, end, part / (part - 1.0))
     some = _FRACTION_OF_TIME.search(text) if names & {"DECODE", "SINGLE"} else None
     if some is not None:
         return Effect(Kind.GAIN, clause.start + some.start(), clause.start + some.end())

@@ -40,6 +40,13 @@ _SIZED: Final = Form(
     rf"|when|under)){{1,2}} {_FORMAT}\b"
 )
 """The size of the weights in one format: "Q4_K_S is 4.7", "15.2 GB in bf16"."""
+_BESIDE: Final = Form(
+    rf"(?<![\w.])(?P<one>\d{{1,4}}(?:\.\d+)?) ?{_GB}\b(?!/s),? (?:where|while|whereas|against|and"
+    rf"|but) "
+    rf"(?:the |an? )?{_FORMAT}(?: \w+)? (?:is|was|has|takes?|needs?|weighs|at) "
+    rf"(?P<other>\d{{1,4}}(?:\.\d+)?)(?: ?{_GB}\b(?!/s)|(?=[,;)]|\.(?:\s|$)|$))"
+)
+"""A size, and that of another format: "it is 9.7 GB where Q8_0 is 12.5"."""
 _PART_OF: Final = Form(
     r"\b(?:(?:(?:an?|one|about an?|roughly an?|less than an?) )?(?P<half>half)|(?:an?|one|the)"
     r" (?P<part>third|quarter|fifth|sixth|seventh|eighth|tenth|sixteenth)) (?:of )?(?:the |its )?"
@@ -69,6 +76,7 @@ _LEFT: Final = Form(
 _LESS: Final = Form(
     r"(?P<less>\d{1,2}(?:\.\d+)?) ?% (?:smaller\b|fewer (?:\w+ )?bytes|less (?:bytes|data"
     r"|(?:memory |weight )?traffic))"
+    r"|\b(?:an?|one) (?P<part>third|quarter|fifth|half) smaller\b"
     r"|\b(?:bytes|traffic|file|checkpoint|size|footprint|weights)\b[^.;:\d]{0,24}? by"
     r" (?P<by>\d{1,2}(?:\.\d+)?) ?%"
 )
@@ -136,7 +144,9 @@ def byte_ratio(text: str) -> float | None:
 
 def tells_sizes(text: str) -> bool:
     """Whether a text gives bytes before and after, or their ratio."""
-    return bool(sizes_by_format(text)) or any(True for _ in _told(text))
+    if sizes_by_format(text) or _FROM_BITS.search(text) is not None:
+        return True
+    return any(True for _ in _told(text))
 
 
 TIMES_LESS: Final = _TIMES_LESS.pattern
@@ -157,4 +167,12 @@ def _told(text: str) -> Iterator[float]:
         if float(left["left"]) > 0:
             yield 100.0 / float(left["left"])
     for less in _LESS.finditer(text):
-        yield 100.0 / (100.0 - float(less["less"] or less["by"]))
+        if less["part"]:
+            parts = _PARTS[less["part"].lower()]
+            yield parts / (parts - 1.0)
+        else:
+            yield 100.0 / (100.0 - float(less["less"] or less["by"]))
+    for beside in _BESIDE.finditer(text):
+        one, other = float(beside["one"]), float(beside["other"])
+        if min(one, other) > 0:
+            yield max(one, other) / min(one, other)

@@ -20,6 +20,8 @@ _OF_PEAK: Final = Form(
     r" |memory |dram |theoretical |achievable |card['’]s )*(?:bandwidth|hbm(?! of))\b)"
     r"|\bmbu (?:of|is|at|=|around|near)? ?(?:about |around )?(?P<mbu>\d{2}(?:\.\d+)?) ?%"
     r"|\bmbu (?:of|is|at|=)? ?(?P<part>0\.\d+)\b"
+    r"|\b(?:dram|memory|hbm|bandwidth) (?:throughput|utili[sz]ation|busy|load)(?: of| is| at|:)?"
+    r" ?(?P<load>\d{2}(?:\.\d+)?) ?%"
 )
 _PART_OF_STEP: Final = Form(
     rf"{_NUMBER} ?ms\b[^.;]{{0,32}}?[,(]? (?:of which|with|including)?[^.;\d]{{0,12}}{_NUMBER} ?ms"
@@ -27,6 +29,12 @@ _PART_OF_STEP: Final = Form(
     rf"(?:on |in )?(?:pure |just |only )?(?:\w+ )?{_READING}\b"
 )
 """A step and how much of it reads bytes: "takes 47 ms, 42 ms of it pure HBM streaming"."""
+_PART_FIRST: Final = Form(
+    rf"{_NUMBER} ?ms (?:out )?of (?:the |our |its |those |these )?{_NUMBER} ?ms\b[^.;\d]{{0,40}}?"
+    rf" (?:go(?:es)? (?:in)?to|(?:is|are|was|were) (?:spent )?(?:on|in)|on|for) "
+    rf"(?:pure |just |only )?(?:\w+ )?{_READING}\b"
+)
+"""The part first: "24 of the 27 ms go into fetching weights"."""
 _LISTED: Final = Form(
     rf"{_NUMBER} ?ms (?:of |for |in |on )?(?:\w+ )?{_READING}\b[^.;\d]{{0,32}}?[,+]? (?:and "
     rf"|plus )?"
@@ -48,10 +56,14 @@ def bytes_share(text: str) -> float | None:
     """The part of a step that reads bytes; the smallest reading, which allows the most."""
     found = []
     for match in _OF_PEAK.finditer(text):
-        told = match["percent"] or match["mbu"]
+        told = match["percent"] or match["mbu"] or match["load"]
         found.append(float(told) / 100.0 if told else float(match["part"]))
     for match in _PART_OF_STEP.finditer(text):
         whole, part = float(match[1]), float(match[2])
+        if 0.0 < part < whole:
+            found.append(part / whole)
+    for match in _PART_FIRST.finditer(text):
+        part, whole = float(match[1]), float(match[2])
         if 0.0 < part < whole:
             found.append(part / whole)
     for match in _LISTED.finditer(text):
