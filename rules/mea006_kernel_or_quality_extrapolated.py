@@ -1,10 +1,11 @@
 """## What it does
-Flags the speedup of one kernel told as the speedup of decoding, and notes gains below 3%, which one
-run does not show.
+Flags the speedup of one kernel told as the speedup of decoding, and what captured graphs bring to a
+small model told of a large one; notes gains below 3%, which one run does not show.
 
 ## Why is this bad
 A kernel is a part of the step: 8x on an attention that is 5% of it is 1.05x. Runs of the same build
-differ by one to three percent.
+differ by one to three percent. The gaps between launches grow with the layers of a model, the time
+to read its weights with their number: what is half of a step of a 0.5B is 1 to 3% of one of a 70B.
 
 ## Instead
 Report the step with its repeats; for a lever that changes outputs, the evaluation as well.
@@ -30,7 +31,10 @@ from advisor.evidence import claim_numbers, claims_of, rests_on_guesses
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.judge import GRACE
 from advisor.operands import claims_in
-from advisor.rule import CLAIMS, Rule
+from advisor.prose.model import Kind
+from advisor.prose.widths import sizes_of
+from advisor.rule import CLAIMS, PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import factor, milliseconds, percent
 
 RULE = Rule(
@@ -40,8 +44,11 @@ RULE = Rule(
     confidence=Confidence.HIGH,
     since="0.1.0",
     error_class=ErrorClass.OVER_CEILING,
-    about=(CLAIMS,),
+    about=(CLAIMS, PROSE),
     flagged=(
+        """\
+CUDA graphs doubled the rate of the 0.5B at batch 1, «so the 70B gets its rate doubled too.»
+""",
         """\
 rooflint: 1
 model: Llama-3.1-8B
@@ -52,6 +59,9 @@ levers:
 """,
     ),
     passing=(
+        """\
+CUDA graphs doubled the rate of the 0.5B at batch 1, and a 1B gets 1.7x.
+""",
         """\
 rooflint: 1
 model: Llama-3.1-8B
@@ -69,6 +79,17 @@ _NOISE: Final = 1.03
 
 def check(audit: Audit) -> Iterator[Finding]:
     """Kernel gains told as gains of a step, and gains within the noise."""
+    yield from _claims(audit)
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="gaps grow with the layers of a model, reading with its weights",
+        instead="measure the launch gaps of the large model; expect some percent",
+    )
+
+
+def _claims(audit: Audit) -> Iterator[Finding]:
+    """Gains that a proposal claims."""
     for claim in claims_of(audit):
         read = claims_in(claim.judged)
         kernel = next(
@@ -103,3 +124,38 @@ def check(audit: Audit) -> Iterator[Finding]:
                 numbers=claim_numbers(audit, claim),
                 severity=Severity.INFO,
             )
+
+
+_MORE_LAYERS: Final = 4.0
+"""The layers of a large model over those of a small one: 80 to 24, and some kernels more."""
+_MUCH_LARGER: Final = 8.0
+
+
+def _judge(said: Said) -> Wrong | None:
+    """What graphs bring to a small model, told of one with many times its weights."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    if sure is None or statement.kind not in {Kind.GAIN, Kind.CARRIED} or statement.is_aggregate:
+        return None
+    if "GRAPHS" not in statement.nearby or statement.phase in NO_DECODE:
+        return None
+    before = statement.context_text[: statement.context_text.rfind(statement.text)]
+    large = max((size for size, _ in sizes_of(statement.text)), default=None)
+    small = [size for size, _ in sizes_of(before)]
+    gains = [gain for _, gain, _ in statement.earlier if gain is not None and gain > 1.0]
+    gain = gains[-1] if gains else statement.speedup
+    if large is None or not small or gain is None or large < _MUCH_LARGER * small[-1]:
+        return None
+    ratio = large / small[-1]
+    most = 1.0 + _MORE_LAYERS * (gain - 1.0) / ratio
+    claimed = statement.speedup or gain
+    if claimed <= GRACE * most:
+        return None
+    return Wrong(
+        f"{factor(claimed)} is what gaps between launches make of a small step: a model of"
+        f" {ratio:.0f}x the weights reads {ratio:.0f}x as long, and has a few times the layers, so"
+        f" about {factor(most)} at most",
+        sure,
+        ErrorClass.OTHER,
+        numbers={"weights_ratio": ratio, "most_speedup": most},
+    )

@@ -295,7 +295,7 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
 def worded_gain(text: str, clause: Clause) -> Effect | None:
     """An effect without a figure: "faster", "lower latency", "raises tokens/s"."""
     tags = clause.tags
-    slower = next((tag for tag in tags if tag.name == "SLOWER"), None)
+    slower = next((tag for tag in tags if tag.name == "SLOWER" and not _is_long(text, tag)), None)
     faster = next((tag for tag in tags if tag.name == "FASTER" and not _spent(text, tag)), None)
     if faster is not None:
         return Effect(Kind.GAIN, faster.start, faster.end, _told_factor(text, faster))
@@ -333,6 +333,18 @@ def _told_factor(text: str, faster: Tag) -> float | None:
     """The factor in a term for speed: "double the rate", "half the latency"."""
     match = _TOLD.search(text, faster.start, faster.end)
     return _TOLD_FACTORS[match.lastgroup] if match is not None and match.lastgroup else None
+
+
+_LONG_THINGS: Final = re.compile(
+    r" (?:tokens?|prompts?|contexts?|sequences?|drafts?|documents?|chats?|repl(?:y|ies)|answers?"
+    r"|conversations?|inputs?|words?)\b"
+)
+
+
+def _is_long(text: str, slower: Tag) -> bool:
+    """Whether a text is long, and nothing slow: "longer prompts"."""
+    longer = text[slower.start : slower.end].lower() == "longer"
+    return longer and _LONG_THINGS.match(text, slower.end) is not None
 
 
 def _spent(text: str, tag: Tag) -> bool:

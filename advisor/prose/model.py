@@ -136,6 +136,8 @@ class Statement(NamedTuple):
     sentence_text: str = ""
     next_text: str = ""
     """The sentence after it."""
+    lead_text: str = ""
+    """The paragraph that opens its list or table."""
     above: tuple[str, ...] = ()
     """Of a cell: the first row of its table, where it stands in a later one."""
     rows: tuple[tuple[str, ...], ...] = ()

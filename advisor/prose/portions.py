@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
@@ -64,6 +65,16 @@ def _part_gone(match: re.Match[str]) -> float:
     return 0.0
 
 
+_MULTIPLIED: Final = Form(
+    r"\b(?<!acceptance )(?<!hit )(?<!error )(?<!sampling )(?<!math )(?<!lane )(?<!link"
+    r" )(?<!learning )"
+    r"(?:rates?|speeds?|pace) (?:is |are |gets? |be |will be )?(?P<verb>doubl|tripl|quadrupl)ed\b"
+    r"|\b\d+(?:\.\d+)?b (?:\w+ )?(?:(?:will|should|would|can) )?(?P<model>doubl|tripl|quadrupl)es?"
+    r" (?:as well|too|likewise|in speed)\b"
+)
+_FACTORS: Final = MappingProxyType({"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0})
+
+
 def portion(clause: Clause, text: str) -> Effect | None:
     """A gain of a portion of a step or of a time."""
     less = _LESS.search(text)
@@ -76,6 +87,8 @@ def portion(clause: Clause, text: str) -> Effect | None:
             return None
     if match is not None:
         return _gain(clause, match, 2.0)
+    if (more := _MULTIPLIED.search(text)) is not None:
+        return _gain(clause, more, _FACTORS[(more["verb"] or more["model"]).lower()])
     nth = _ONE_NTH.search(text)
     return _gain(clause, nth, float(nth["n"])) if nth is not None and nth["n"] != "1" else None
 

@@ -372,6 +372,7 @@ class _BlockReader:
             after_text=self._after(index),
             opener=clause.opener,
             sentence_text=sentence.text,
+            lead_text=block.lead_in,
             next_text=self.sentences[index + 1].text if index + 1 < len(self.sentences) else "",
             table=self._table(),
             above=block.above,

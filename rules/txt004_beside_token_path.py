@@ -1,0 +1,171 @@
+"""## What it does
+Flags faster decode that is ascribed to something a step does not touch: storage and file formats,
+lanes of a slot, sampler settings, the tokenizer, the length of context that is reserved.
+
+## Why is this bad
+Each token reads the weights, and the keys and values of the tokens that are there, from device
+memory. A file is read once; over the slot of a card that holds everything go token ids; the sampler
+sorts one row of logits; a reserved window is memory that is kept free, and nobody reads it.
+
+## Instead
+Claim shorter loading, fewer tokens for a text, more room.
+
+## When this rule is wrong
+Weights that are paged in or offloaded come over the slot or from the drive for every token; so do
+exchanges of tensor parallelism. A sampler on the host, or one with a grammar, can cost
+milliseconds. The rule is silent where the text says so.
+
+## References
+- Kwon et al.: PagedAttention: https://arxiv.org/abs/2309.06180
+- safetensors: https://huggingface.co/docs/safetensors/index
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from advisor.audit import Audit
+from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
+from advisor.prose.besides import (
+    BESIDES,
+    RESIDENT,
+    Beside,
+    is_only_format,
+    names_window,
+    reads_window,
+)
+from advisor.prose.model import Kind, Phase, Status
+from advisor.rule import PROSE, Rule
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_general, is_small_batch
+
+RULE = Rule(
+    code="TXT004",
+    name="beside-token-path",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    since="0.1.0",
+    error_class=ErrorClass.OTHER,
+    about=(PROSE,),
+    flagged=(
+        """\
+The 13B is fully in VRAM. «A faster NVMe drive will raise its tokens per second by half.»
+""",
+        """\
+«Greedy decoding instead of top-p makes the 70B 1.5x faster.»
+""",
+    ),
+    passing=(
+        """\
+The 13B is fully in VRAM. A faster NVMe drive halves the time to load it.
+""",
+        """\
+The 70B does not fit, so a faster NVMe drive raises its tokens per second.
+""",
+        """\
+Greedy decoding raises acceptance, so speculation makes the 70B 1.5x faster.
+""",
+    ),
+)
+
+_LEVERS: Final = frozenset(
+    {"QUANT", "SPEC", "TP", "KVQ", "DISTILL", "LAYERS", "S24", "PREFIX", "PRUNE", "ACTQ", "GRAPHS",
+     "BATCH", "MATMUL", "HEADS"}
+)  # fmt: skip
+"""Levers that a gain may be owed to instead."""
+_OF_TOKENS: Final = frozenset({"RATE", "TIME", "DECODE", "SINGLE", "TOKENS", "FASTER"})
+_LOADING: Final = Form(r"\b(?:load(?:s|ed|ing)?|start-?ups?|starts?|boots?|cold start)\b")
+_SAME: Final = Form(
+    r"\b(?:same (?:speed|rate|pace|tokens|time|latency|t/s|tok\S*|\d)|no (?:difference|change)|equal(?:ly)?|unchanged"
+    r"|identical)\b"
+)
+_FELT: Final = 1.1
+_SHORT: Final = Form(
+    r"\bshort\b|\bempty\b|\b\d{1,3}[- ](?:tokens?|words?)\b|\bfrom the (?:very )?first\b"
+    r"|\bfilled or not\b"
+    r"|\bhowever\b|\bwhatever\b|\bfew\b|\bhello\b|\bunused\b|\bjust (?:started|begun)\b"
+)
+"""A conversation that fills little of its window."""
+
+
+def check(audit: Audit) -> Iterator[Finding]:
+    """Speed that is ascribed to what no step touches."""
+    yield from RULE.in_prose(
+        audit,
+        _judge,
+        why="a step reads weights and cache from device memory, and nothing else to speak of",
+        instead="claim what it does change: loading, tokens for a text, room",
+    )
+
+
+def _judge(said: Said) -> Wrong | None:
+    statement = said.statement
+    if statement.phase in NO_DECODE or statement.is_aggregate:
+        return None
+    if (wrong := _reads_window(said)) is not None:
+        return wrong
+    sure = confidence_of(statement)
+    if sure is None or statement.kind not in {Kind.GAIN, Kind.LOSS} or is_general(statement):
+        return None
+    if statement.phase is not Phase.DECODE or not is_small_batch(statement):
+        return None
+    if not _LEVERS.isdisjoint(statement.sentence) or statement.cause in _LEVERS:
+        return None
+    if _is_small(statement.speedup) or _SAME.search(statement.text) is not None:
+        return None
+    if statement.clause.isdisjoint(_OF_TOKENS) or (
+        _LOADING.search(statement.text) is not None
+        and statement.clause.isdisjoint({"RATE", "DECODE", "TOKENS", "SINGLE"})
+    ):
+        return None
+    return next((wrong for one in BESIDES if (wrong := _beside(said, one, sure)) is not None), None)
+
+
+def _is_small(factor: float | None) -> bool:
+    return factor is not None and 1.0 / _FELT < factor < _FELT
+
+
+def _beside(said: Said, beside: Beside, sure: Confidence) -> Wrong | None:
+    """A gain, or a loss, that is ascribed to one of the levers."""
+    statement = said.statement
+    near = f"{_last(statement.context_text, statement.sentence_text)}{statement.sentence_text}"
+    if beside.named.search(near) is None:
+        return None
+    about = f"{statement.lead_text} {statement.context_text} {statement.next_text}"
+    if beside.counts.search(about) is not None:
+        return None
+    if statement.kind is Kind.LOSS and not beside.needs_residence:
+        return None
+    if beside.needs_residence and RESIDENT.search(about) is None:
+        return None if not is_only_format(near) else Wrong(beside.told, sure)
+    return Wrong(beside.told, sure)
+
+
+def _last(context: str, own: str) -> str:
+    """The sentence before a sentence."""
+    before = context[: max(context.rfind(own), 0)].rstrip()
+    cut = max(before.rfind(sign, 0, max(len(before) - 1, 0)) for sign in ".!?:\n")
+    return f"{before[cut + 1 :]} "
+
+
+def _reads_window(said: Said) -> Wrong | None:
+    """A context that is only reserved and is said to be read."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    conceded = statement.status is Status.REFUTED and said.says(r"\balthough\b|\bthough\b")
+    if (sure is None and not conceded) or not names_window(statement.context_text):
+        return None
+    if statement.kind not in {Kind.READS, Kind.LOSS, Kind.GAIN, Kind.SAVING, Kind.AMOUNT}:
+        return None
+    read = reads_window(statement.text) or (
+        statement.kind in {Kind.LOSS, Kind.GAIN} and reads_window(statement.sentence_text)
+    )
+    if not read:
+        return None
+    short = _SHORT.search(statement.context_text) is not None
+    return Wrong(
+        "a step reads the keys and values of the tokens that are there: a window that is only"
+        " reserved keeps memory from others and costs no time",
+        (sure or Confidence.HIGH) if short else Confidence.MEDIUM,
+    )
