@@ -75,9 +75,15 @@ _LEVERS: Final = frozenset(
 )  # fmt: skip
 """Levers that a gain may be owed to instead."""
 _OF_TOKENS: Final = frozenset({"RATE", "TIME", "DECODE", "SINGLE", "TOKENS", "FASTER"})
+_SPEED: Final = Form(
+    r"\b(?:fast\w*|quick\w*|sooner|snappier|speed\w*|time|latency|ms|milliseconds?|tok\w*/s|t/s|tps"
+    r"|tokens (?:per|a|each) second|cheaper|itl|tpot|(?<!acceptance )rate|pace|slow\w*)\b"
+)
+"""Words of speed: a term for a step alone may tell of anything in it."""
 _LOADING: Final = Form(r"\b(?:load(?:s|ed|ing)?|start-?ups?|starts?|boots?|cold start)\b")
 _SAME: Final = Form(
-    r"\b(?:same (?:speed|rate|pace|tokens|time|latency|t/s|tok\S*|\d)|no (?:difference|change)|equal(?:ly)?|unchanged"
+    r"\b(?:same (?:speed|rate|pace|tokens|time|latency|t/s|tok\S*|\d)|no (?:difference|change)"
+    r"|equal(?:ly)?|unchanged"
     r"|identical)\b"
 )
 _FELT: Final = 1.1
@@ -114,9 +120,13 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if _is_small(statement.speedup) or _SAME.search(statement.text) is not None:
         return None
-    if statement.clause.isdisjoint(_OF_TOKENS) or (
-        _LOADING.search(statement.text) is not None
-        and statement.clause.isdisjoint({"RATE", "DECODE", "TOKENS", "SINGLE"})
+    if (
+        _SPEED.search(statement.text) is None
+        or statement.clause.isdisjoint(_OF_TOKENS)
+        or (
+            _LOADING.search(statement.text) is not None
+            and statement.clause.isdisjoint({"RATE", "DECODE", "TOKENS", "SINGLE"})
+        )
     ):
         return None
     return next((wrong for one in BESIDES if (wrong := _beside(said, one, sure)) is not None), None)
@@ -135,7 +145,7 @@ def _beside(said: Said, beside: Beside, sure: Confidence) -> Wrong | None:
     about = f"{statement.lead_text} {statement.context_text} {statement.next_text}"
     if beside.counts.search(about) is not None:
         return None
-    if statement.kind is Kind.LOSS and not beside.needs_residence:
+    if statement.kind is Kind.LOSS and not beside.is_felt_when_less:
         return None
     if beside.needs_residence and RESIDENT.search(about) is None:
         return None if not is_only_format(near) else Wrong(beside.told, sure)

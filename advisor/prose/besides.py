@@ -118,6 +118,8 @@ class Beside(NamedTuple):
     needs_residence: bool
     """Whether the weights have to be said to lie in device memory."""
     told: str
+    is_felt_when_less: bool = False
+    """Whether a loss may be ascribed to less of it: fewer lanes."""
 
 
 BESIDES: Final = (
@@ -134,6 +136,7 @@ BESIDES: Final = (
         told="with all weights in the memory of one card a token sends some bytes over the slot:"
         " its lanes shorten loading, the time per token is 1.00x",
         needs_residence=True,
+        is_felt_when_less=True,
     ),
     Beside(
         _SAMPLER,
