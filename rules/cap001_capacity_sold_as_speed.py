@@ -84,7 +84,7 @@ levers:
 
 _HELPS = (
     r"(?:does|do|did|would|will|could|can)(?: ?n['o’]t| not) fit|no longer fit|spill"
-    r"|\bswap (?:space|file)|\bswap(?:s|ped|ping)? (?:in|out|to)|into swap|offload"
+    r"|\bswapping\b|\bswap (?:space|file)|\bswap(?:s|ped|ping)? (?:in|out|to)|into swap|offload"
     r"|pcie"
     r"|system ram|\bdisk|larger batch|more (?:users|sequences|requests)|concurren"
 )
@@ -280,7 +280,7 @@ def _only_room_grows(said: Said) -> bool:
 
 _LEAST_GAIN = 1.15
 """Over the ratio of the bandwidths: devices reach different parts of theirs."""
-_ROOM = 0.95
+_ROOM = 0.85
 
 
 def _room_for_what_fits(said: Said, sure: Confidence) -> Wrong | None:

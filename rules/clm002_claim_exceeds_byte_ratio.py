@@ -176,7 +176,7 @@ _AT_A_COST = Form(
 """What is paid for a gain: no good that gains."""
 _NARROWED = (
     r"\bweights\b|per token|quanti[sz]|checkpoint|\b(?:fp|int|nf|q)\d|\bbits?\b|\bawq\b|\bgptq\b"
-    r"|\bcompress\w*|\bbytes\b|\bgguf\b"
+    r"|\bcompress\w*|\bbytes?\b|\bgguf\b"
 )
 
 

@@ -325,7 +325,7 @@ _SEVERAL = (
 """Several tokens in a step touch many experts, and rightly."""
 _PART_OF = (
     r"\d ?(?:G?B|gigs?)? of (?:(?:the |its )?\d|(?:it|them|that|those|which)\b)"
-    r"|of (?:the|its) (?:\d+ )?experts|(?<!\ball )\bof which\b"
+    r"|(?<!each )(?<!all )of (?:the|its) (?:\d+ )?experts|(?<!\ball )\bof which\b"
 )
 _OF_FEW = Form(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"

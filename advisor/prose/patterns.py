@@ -239,7 +239,8 @@ NUMBER_ALONE: Final = re.compile(
     r"\s*(?:[~≈]|about|approx\.?|est\.?)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:\([^()]*\)|[*†‡])?\s*"
 )
 BASE_ROW: Final = Form(
-    r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|none|reference|original"
+    r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|f16|f32|fp32|16[- ]bits?|none"
+    r"|reference|original"
     r"|status quo|unpruned|eager|naive|stock|vanilla|unmasked)\b|\bfull(?: model)?\s*$"
     r"|^\s*all \d+\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
 )

@@ -193,6 +193,14 @@ _RANKED: Final = Form(
     r"|thing"
     r"|on)\b"
 )
+_TO_PERCENT: Final = Form(
+    r"\b(?:shrinks?|falls?|drops?|goes down|comes down|cut|reduced?s?|brings?|down|sinks?"
+    r"|lowers?)\b"
+    r"[^.;:\d]{0,40}? to (?:about |only |just |roughly )?(?P<left>\d{1,2}(?:\.\d+)?) ?(?:%"
+    r"|per ?cent)"
+    r"(?! (?:of (?:the )?(?:peak|bandwidth|heads|weights)|mfu|mbu))"
+)
+"""A time that falls to a part: "the step shrinks to 20%"."""
 _BY_PART: Final = Form(
     r"\bby (?:(?:about|roughly|nearly|almost|some|up to|over|around) )?(?:an? |one |the )?"
     r"(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)\b(?! (?:of|the|as))"
@@ -275,6 +283,10 @@ def divided(clause: Clause, text: str, names: set[str]) -> Effect | None:
         return Effect(
             Kind.GAIN, clause.start + cut.start(), clause.start + cut.end(), 1.0 / (1.0 - part)
         )
+    left = _TO_PERCENT.search(text) if "TIME" in names and "RATE" not in names else None
+    if left is not None and float(left["left"]) > 0:
+        start, end = clause.start + left.start(), clause.start + left.end()
+        return Effect(Kind.GAIN, start, end, 100.0 / float(left["left"]))
     by_part = _BY_PART.search(text) if {"TIME", "DOWN"} <= names and "RATE" not in names else None
     if by_part is not None:
         part = PARTS[by_part["part"].lower()]

@@ -40,11 +40,17 @@ _SIZED: Final = Form(
     rf"|when|under)){{1,2}} {_FORMAT}\b"
 )
 """The size of the weights in one format: "Q4_K_S is 4.7", "15.2 GB in bf16"."""
+_OTHER_BUILD: Final = (
+    rf"(?:{_FORMAT}|original|full|unquanti[sz]ed|uncompressed|reference|old|base|previous|source"
+    rf"|wide|16-bit)(?: (?:one|file|model|build|checkpoint|version|weights))?"
+)
 _BESIDE: Final = Form(
-    rf"(?<![\w.])(?P<one>\d{{1,4}}(?:\.\d+)?) ?{_GB}\b(?!/s),? (?:where|while|whereas|against|and"
-    rf"|but) "
-    rf"(?:the |an? )?{_FORMAT}(?: \w+)? (?:is|was|has|takes?|needs?|weighs|at) "
-    rf"(?P<other>\d{{1,4}}(?:\.\d+)?)(?: ?{_GB}\b(?!/s)|(?=[,;)]|\.(?:\s|$)|$))"
+    rf"(?<![\w.])(?P<one>\d{{1,4}}(?:\.\d+)?) ?{_GB}\b(?!/s),? (?:(?:where|while|whereas|against"
+    rf"|and"
+    rf"|but) )?(?:the |an? )?{_OTHER_BUILD} (?:(?:is|was|has|takes?|took|needs?|weighs|weighed) )?"
+    rf"(?:at )?(?P<other>\d{{1,4}}(?:\.\d+)?)(?: ?{_GB}\b(?!/s)|(?=[,;)]|\.(?:\s|$)|$))"
+    rf"|(?<![\w.])(?P<from>\d{{1,4}}(?:\.\d+)?) ?{_GB}\b(?!/s)(?: \w+)? (?:shrinks?|falls?|drops?"
+    rf"|comes? down|goes? down|becomes?) (?:to )?(?P<to>\d{{1,4}}(?:\.\d+)?)(?=[,;)]|\.(?:\s|$)|$)"
 )
 """A size, and that of another format: "it is 9.7 GB where Q8_0 is 12.5"."""
 _PART_OF: Final = Form(
@@ -173,6 +179,7 @@ def _told(text: str) -> Iterator[float]:
         else:
             yield 100.0 / (100.0 - float(less["less"] or less["by"]))
     for beside in _BESIDE.finditer(text):
-        one, other = float(beside["one"]), float(beside["other"])
+        one = float(beside["one"] or beside["from"])
+        other = float(beside["other"] or beside["to"])
         if min(one, other) > 0:
             yield max(one, other) / min(one, other)
