@@ -15,7 +15,8 @@ COMPUTE: Final = (
     r"|computing|[tp]era-?flops?|tensor (?:throughput|math|performance|rate)|core counts?|sms"
     r"|doing (?:sums|math|maths|calculations|arithmetic)|streaming multiprocessors"
     r"|[gtp]?flop/?s|[gtp]?flops?|tops|arithmetic(?: units?| throughput)?|maths?(?: units?)?|alus?"
-    r"|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|shaders|(?:gpu|cpu|card|chip)['’]s cores"
+    r"|tensor pipes?|(?:fp|int)\d pipes?|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|shaders"
+    r"|(?:gpu|cpu|card|chip)['’]s cores"
     r"|matrix (?:units?|engines?)|tensor units?"
     r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ](?:adds?|accumulate\w*)|macs"
     r"|(?:avx[- ]?\d*|simd) units?|matrix (?:products?|math)"
@@ -49,7 +50,8 @@ _STOP: Final = (
     r"|culprit|weak (?:link|spot|point)|choke ?point|(?:the )?reason|(?:what"
     r"|where) (?:\w+ ){0,4}?(?:counts?|limits?|decides?|matters?"
     r"|determines?|sets?"
-    r"|waits?|slows?|takes?|costs?|governs?|spends?|goes|holds?|keeps?|drives?)(?: \w+){0,5}?)"
+    r"|waits?|slows?|takes?|costs?|governs?|spends?|goes|holds?|keeps?|drives?|(?:is|are) waiting"
+    r"|(?:has|have) to wait)(?: \w+){0,5}?)"
 )
 
 
@@ -82,6 +84,42 @@ _BUSY: Final = (
     r"|fully (?:used|utili[sz]ed|loaded|busy|occupied))"
 )
 _WORKS: Final = rf"(?:{_IS}|{_BE_NOT}|runs?|running|works?|working|goes?|do(?:es)?)"
+_STRAINED: Final = (
+    r"(?:overload(?:s|ed|ing)?|overwhelm(?:s|ed|ing)?|swamp(?:s|ed|ing)?|burn(?:s"
+    r"|ing)?(?: up)? (?:all"
+    r"|every|the whole)|chok(?:es?|ed|ing)|strain(?:s|ed|ing)?|struggl(?:es?|ing)|sweat(?:s|ing)?"
+    r"|(?:at|to|near) (?:100 ?%|full (?:load|tilt|stretch))|fully (?:loaded|busy|used|occupied)"
+    r"|too (?:few|little|weak|slow)|out of|short of|in short supply|scarce|overstretched|stretched)"
+)
+_STRAINED_STATE: Final = (
+    r"(?:overloaded|overwhelmed|swamped|chok(?:es?|ed|ing)|strained|struggl(?:es?|ing)"
+    r"|sweat(?:s|ing)?|(?:at|to|near) (?:100 ?%|full (?:load|tilt|stretch))"
+    r"|fully (?:loaded|busy|used|occupied)|too (?:few|weak|slow)|in short supply|scarce"
+    r"|(?:over)?stretched)"
+)
+_STRAIN_HINTS: Final = (
+    "overl",
+    "overw",
+    "overs",
+    "swamp",
+    "burn",
+    "chok",
+    "strain",
+    "struggl",
+    "sweat",
+    "100",
+    "full",
+    "too ",
+    "out of",
+    "short ",
+    "scarce",
+    "stretch",
+)
+_PLAIN: Final = (
+    r"(?:(?!(?:not|never|hardly|barely|far|nowhere|idle|no|neither|than|reach|memory|bandwidth)\b)"
+    r"[\w'’/-]+ ){0,4}?"
+)
+"""A few words without a negation."""
 _FAST_MEMORY: Final = (
     r"(?:memory (?:bus|bandwidth|system|controllers?|channels?|traffic|reads?)|(?:hbm|dram|vram)"
     r"(?: bandwidth)?|g?ddr\d?x?(?: sticks?| bus| channels?)?|bandwidth|(?:memory )?bus|dimms?)"
@@ -179,7 +217,18 @@ FORMS: Final = (
             "at their",
             "at the ",
         ),
-        rf"{_ANY} {_FEW[2]}{_WORKS} {_FEW[2]}{_BUSY}\b",
+        rf"{_ANY} {_FEW[2]}{_WORKS} {_FEW[2]}{_BUSY}\b(?! (?:(?:for|only|about|just|some|at) )*"
+        rf"[0-4]?\d(?:\.\d+)? ?%)",
+    ),
+    # overloads the SMs, the tensor pipes are at 100%, too few multipliers
+    LimitForm(_STRAIN_HINTS, rf"\b{_STRAINED} {_PLAIN}{_ANY}"),
+    LimitForm(_STRAIN_HINTS, rf"{_ANY} {_PLAIN}{_STRAINED_STATE}(?!\w)"),
+    # more multiplications than it can do in time
+    LimitForm(
+        ("more than",),
+        rf"\b{COMPUTE}[^.;:]{{0,40}}?,? (?:(?:is|are) )?(?:\w+ )?more than (?:\w+ ){{1,4}}?(?:can"
+        rf"|could)"
+        r" (?:do|handle|crunch|manage|chew|process|execute|digest|compute|finish|cope)\b",
     ),
     # pins the arithmetic units at 100%, uses up all of the card's arithmetic
     LimitForm(
@@ -378,6 +427,7 @@ FORMS: Final = (
     LimitForm(
         ("enough",),
         r"\b(?:can ?not|can['’]t|unable to) (?:\w+ ){0,2}?(?P<compute>multiply|compute|calculate"
-        r"|crunch|do the math)\b[^.;:]{0,24}? (?:fast|quickly) enough",
+        r"|crunch|do the (?:maths?|sums|arithmetic|multiplications))\b[^.;:]{0,24}? (?:fast"
+        r"|quickly) enough",
     ),
 )

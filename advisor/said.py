@@ -153,7 +153,10 @@ def is_small_batch(statement: Statement) -> bool:
     batch = statement.frame.batch
     if batch is not None and batch >= LARGE_BATCH:
         return False
-    if rows_in(statement.text) >= LARGE_BATCH:
+    text = statement.text
+    if statement.is_single and "MATMUL" in statement.clause:
+        text = _SHAPE.sub("", text)  # the shape that a kernel was timed with
+    if rows_in(text) >= LARGE_BATCH:
         return False
     return statement.is_single or "LARGE_BATCH" not in statement.nearby
 
@@ -197,6 +200,7 @@ def attributed(said: Said) -> Confidence | None:
     return decode_gain(said._replace(statement=statement._replace(status=Status.ASSERTED)))
 
 
+_SHAPE: Final = Form(r"\bM ?= ?\d+")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
 _TENS_AT_LEAST: Final = "|".join(
     sorted((word for word, number in NUMERALS.items() if number >= 10), key=len, reverse=True)

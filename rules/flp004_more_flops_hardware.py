@@ -367,11 +367,14 @@ def _is_driven(said: Said) -> bool:
     if statement.cause != "PEAK" or not _is_effect(said):
         return False
     if statement.kind is Kind.CARRIED and (
-        statement.reach > _NEAR or "PREFILL" in statement.nearby
+        statement.reach > _NEAR
+        or "PREFILL" in statement.nearby
+        or said.says(r"\b(?:at|in|with) the same (?:speed|rate|pace|time|latency)\b")
     ):
         return False
     metrics = {"FASTER", "SLOWER", "TIME", "RATE", "DECODE", "SINGLE"}
-    if statement.clause.isdisjoint(metrics) or statement.is_aggregate or is_of_units(statement):
+    of_tokens = statement.tpot_ms is not None or not statement.clause.isdisjoint(metrics)
+    if not of_tokens or statement.is_aggregate or is_of_units(statement):
         return False
     if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
         return False

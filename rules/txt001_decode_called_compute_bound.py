@@ -279,6 +279,22 @@ def _time_of_arithmetic(said: Said) -> float | None:
     return next((ms for ms in times if abs(statement.tpot_ms / ms - 1.0) < _ALIKE), None)
 
 
+_POINTS = Form(
+    r"\W*(?:(?:so|and|hence) )?(?:that|this|these|they|it) (?:(?:is|are) (?:what|why|where)"
+    r"|explains?"
+    r"|accounts? for|costs?|takes? (?:up )?the)\b"
+)
+
+
+def _points_at_work(said: Said) -> bool:
+    """Whether a time of one stream is put down to the FLOPs of the sentence before."""
+    statement = said.statement
+    if not statement.is_single or _POINTS.match(statement.text) is None:
+        return False
+    other = {"BYTES", "WEIGHTS", "KV", "GRAPHS", "PREFILL", "OFFLOAD"}
+    return "FLOPS" in statement.nearby - statement.sentence and statement.nearby.isdisjoint(other)
+
+
 _SCALE = {"G": 1e9, "B": 1e9, "T": 1e12, "P": 1e15}
 
 
@@ -303,6 +319,8 @@ def _judge(said: Said) -> Wrong | None:
             Confidence.MEDIUM if _WAVERS.search(statement.text) else Confidence.HIGH,
             numbers={"arithmetic_ms": took},
         )
+    if statement.kind in {Kind.AMOUNT, Kind.FIGURE} and decode and _points_at_work(said):
+        return Wrong(_FAR_BELOW, sure)
     if statement.kind is not Kind.BOUND or said.says(r"\bthe (?:former|latter)\b"):
         return None
     intensity, ridge = (

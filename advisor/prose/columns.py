@@ -18,10 +18,11 @@ from advisor.prose.model import Statement
 
 Row = tuple[str, ...]
 _PEAK: Final = Form(
-    r"\b(?:gemms?|matmuls?)\b|[tp]flops|\btops\b|tensor (?:rate|throughput)|(?:cuda|gpu) cores"
+    r"\b(?:[sdhb]?gemms?|matmuls?)\b|[gtp]flops|\btops\b|tensor (?:rate|throughput)|(?:cuda"
+    r"|gpu) cores"
 )
 _KERNEL: Final = Form(
-    r"\b(?:gemms?|matmuls?|kernels?|mat ?mul)\b|\d{3,5} ?(?:\^|³|x|×|cubed)|M ?= ?\d{3}"
+    r"\b(?:[sdhb]?gemms?|matmuls?|kernels?|mat ?mul)\b|\d{3,5} ?(?:\^|³|x|×|cubed)|M ?= ?\d{3}"
 )
 """A peak that a kernel reached, and no specification."""
 _BANDWIDTH: Final = Form(r"[gt]b/s|bandwidth")

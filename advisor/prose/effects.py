@@ -349,7 +349,8 @@ def _limit(text: str, clause: Clause) -> Effect | None:
             continue  # "what limits us is not arithmetic"
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
             adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
-            if not adjective or COPULA.search(before) is not None:
+            said_so = _COPULA.match(text, named.start) or COPULA.search(before)
+            if not adjective or said_so is not None:
                 return Effect(Kind.BOUND, named.start, named.end)
         elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
             return Effect(Kind.BOUND, clause.start, clause.start + 1)
@@ -361,6 +362,7 @@ _IS_NOT: Final = Form(
 )
 _ROW_OF_FIGURES: Final = Form(r"(?:\d[\d.]*%?(?: ?[a-zA-Z/]{1,5})?, ){3,}$")
 """Figures of several kinds in a row, which only show how figures are written."""
+_COPULA: Final = Form(r"(?:is|are|was|were|be|being|remains?|stays?|becomes?)\b")
 _ADJECTIVE: Final = Form(
     r"(?:bound|limited|intensive|heavy|hungry|constrained|bottlenecked|dominated)$",
 )

@@ -23,6 +23,7 @@ from advisor.prose.patterns import (
     GAIN_IN,
     GAINS_FIGURE,
     GONE,
+    HALF_SPEED,
     LESS_OF,
     LESS_TO_READ,
     LIKE_SMALLER,
@@ -49,6 +50,7 @@ from advisor.prose.patterns import (
     TAKES,
     TIMES,
     TO_A_PART,
+    UP_A_PART,
     VERBS,
 )
 from advisor.prose.sentences import Clause, Sentence
@@ -182,7 +184,16 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
 def part_of_time(clause: Clause, text: str) -> Effect | None:
     """An eighth of the latency, half the time, 25% of the time."""
     kinds = {tag.name for tag in (*clause.subject, *clause.tags)}
-    off = OFF_THE_TIME.search(text) if kinds & {"TIME", "DECODE", "TOKENS"} else None
+    of_tokens = kinds & {"TIME", "DECODE", "TOKENS", "SINGLE", "RATE"}
+    slow = HALF_SPEED.search(text) if of_tokens else None
+    if slow is not None:
+        start, end = clause.start + slow.start(), clause.start + slow.end()
+        return Effect(Kind.LOSS, start, end, 1.0 / PARTS[slow["part"].lower()])
+    grown = UP_A_PART.search(text) if "RATE" in kinds else None
+    if grown is not None:
+        start, end = clause.start + grown.start(), clause.start + grown.end()
+        return Effect(Kind.GAIN, start, end, 1.0 + 1.0 / PARTS[grown["part"].lower()])
+    off = OFF_THE_TIME.search(text) if of_tokens else None
     if off is not None:
         start, end = clause.start + off.start(), clause.start + off.end()
         part = off["part"]

@@ -56,6 +56,12 @@ _MORE_COMPUTE: Final = re.compile(
     r"|work|for each))"
 )
 """More compute of a chip, and not more to compute."""
+_SHARE_OF_A_PEAK: Final = Form(
+    r"\b(?:half|twice|double|(?:an?|one|two) (?:third|quarter|fifth|sixth|eighth|tenth)s?(?: of)?"
+    r"|\d[\d.]* ?(?:%|per ?cent) of|\d[\d.]*x) (?:the |an? )?(?:[A-Z]{0,3}\d{1,4}\w*['’]s"
+    r" (?:dense |peak )?(?:flop/?s|compute|(?:bf|fp)\d+)|dense (?:bf16|fp16|fp8|fp4|int8)(?= of))\b"
+)
+"""The peak of one device in parts of that of another."""
 _FASTER_MATH: Final = Form(
     r"\b(?:dot products?|inner products?|multipl(?:y|ies|ications?)|multiply[- ]adds?|fmas?|macs"
     r"|maths?|arithmetic|mat(?:rix)?[- ]?vec(?:tor)?s?(?: products?)?)\b (?:(?:is|are|runs?|gets?"
@@ -93,6 +99,8 @@ _OF_A_KIND: Final = Form(
 )
 _SAME: Final = Form(r"\b(?:on|with|in) the (?:very |exact )?same $")
 _NEAR_CHARACTERS: Final = 36
+_SHARE: Final = 12
+"""Characters of a part, before the term that it is a part of."""
 _TAKEN: Final = 6
 """Words between a word for taking out and the part that is taken."""
 
@@ -131,6 +139,10 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
             found |= {"MATMUL"}
     if "FLOPS" in found and _MORE_COMPUTE.search(text) is not None:
         found |= {"PEAK"}
+    if kept and "PEAK" not in found:
+        start, end = max(0, kept[0].start - _SHARE), kept[-1].end
+        if _SHARE_OF_A_PEAK.search(text, start, end) is not None:
+            found |= {"PEAK"}
     if "REMOVE" in found and "PART" in found and _takes_parts(kept):
         found |= {"REMOVED"}
     return found

@@ -204,7 +204,8 @@ MARKS: Final = MappingProxyType(
             "rate of (single|lone|isolated|individual|one) (request|user|stream|session|"
             "sequence|chat)(|s), rate of (a|each|one|every) (request|user|stream|session), "
             "response rate, "
-            "tg, tg128, tg256, tg512, token rates, tokens s, tok s, tps, tokens per second,"
+            "tg, tg128, tg256, tg512, token rates, words per minute, tokens s, tok s, tps, tokens"
+            " per second,"
             " token s, tokens sec, tok sec, token per "
             "second, token rate, decode speed, decoding speed, generation speed, typing speed, "
             "inference speed, tokens a second, output rate, output speed, speed, decode rate, "
@@ -272,6 +273,7 @@ MARKS: Final = MappingProxyType(
             "inference, serving, vllm, 7b, 8b, 13b, 32b, 70b"
         ),
         "GPU_GENERATION": (
+            "(1st|2nd|3rd|4th|5th|6th|second|third|fourth|fifth|sixth) generation(|s), "
             "(every|each|per|this|new|next|gpu|hardware|previous|current|last|older|newer|cdna"
             "|ampere|hopper|"
             "blackwell|ada|rdna|nvidia|amd|apple|later|earlier|one|card|chip|same) generation("

@@ -203,6 +203,9 @@ OF_THE_TIME: Final = Form(
 )
 ADVICE: Final = Form(
     r"\b(buy|choose|pick|prefer|select|opt for|invest in|(?:sort|rank|order|compare)(?: \w+)? by"
+    r"|(?:get|take|use|want) (?:whatever|whichever|the (?:one|card|gpu|chip|machine|laptop"
+    r"|box) (?:that"
+    r"|which)) |(?:look|go) (?:at|by) (?=(?:the )?(?:[tp]flops|tops|core count))"
     r"|(?:you|we|i|they) (?:want|need)[^.;:]{0,30}? is (?:the one )?(?:with )?the (?:most|highest"
     r"|biggest|largest))\b"
     r"|(?:^\W*|[,;:.—–(] ?|\b(?:should|must|to|you|we|i|and|or|then|please|better|would|will|can"
@@ -342,6 +345,16 @@ PEAK_DECIDES: Final = Form(
     r"(?:\w+ )?(?:tflops|tops|flop/s|peak)\b[^.;:]{0,16}? (?:divided by|over|/|÷)"
 )
 """A peak that is said to decide the speed of decode."""
+UP_A_PART: Final = Form(
+    r"\b(?:up|rises?|grows?|gains?|climbs?|increases?|improves?) (?:by )?(?:an?|one) (?P<part>half"
+    r"|third|quarter|fifth|sixth|eighth|tenth)\b(?! of)"
+)
+"""A rate that grows by a part of itself."""
+HALF_SPEED: Final = Form(
+    r"\bat (?:an? |one )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)(?: of)? (?:the "
+    r"|its )?"
+    r"(?:speed|rate|pace)\b"
+)
 OFF_THE_TIME: Final = Form(
     r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
     r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "

@@ -337,7 +337,8 @@ class _BlockReader:
             told = False  # "to speed up chats we raised the batch" tells what is hoped for
         if kind is Kind.BOUND and _SHOWS.search(block.text, clause.start, effect.start):
             told, own = False, own - {"MEASURED"}  # what a figure is said to show is an opinion
-        measured = "MEASURED" in own or (clause.opener == ":" and "MEASURED" in self.names[index])
+        reported = clause.opener == ":" and "MEASURED" in self.names[index]
+        measured = "MEASURED" in own or (reported and kind is not Kind.BOUND)
         if status is Status.ASSERTED and "HOPED" not in own and (told or measured):
             status = Status.MEASURED
         frame = self._frames(index)
@@ -578,6 +579,8 @@ class _BlockReader:
         if not _POINTING.isdisjoint(opening):
             return True
         if not sentence.names.isdisjoint({"DENSE", "MASK"}):
+            return True
+        if any(w.folded in {"former", "latter"} for w in sentence.words if w.start < clause.end):
             return True
         if clause.opener == ":" and "HOPED" in sentence.names:
             return True

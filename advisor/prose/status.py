@@ -450,7 +450,7 @@ def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause:
 
 def is_past(sentence: Sentence, clause: Clause) -> bool:
     """Whether the clause tells what happened."""
-    previous, former = "", 0
+    previous, former, first = "", 0, True
     last = next((w for w in reversed(sentence.words) if w.start < clause.end), None)
     for word in sentence.words:
         if clause.start <= word.start < clause.end:
@@ -458,8 +458,10 @@ def is_past(sentence: Sentence, clause: Clause) -> bool:
             told = word.folded in _PAST and previous not in _INFINITIVE
             if told and word is last and word.folded.endswith("ed"):
                 continue  # "the multiplications saved": what was saved, no telling
-            if told and former <= 0 and not (word.folded in _BEING and previous in _COMPARED):
+            compared = word.folded in _BEING and previous in _COMPARED and not first
+            if told and former <= 0 and not compared:
                 return True
+            first = not previous  # "That was ...": what begins a clause is its subject
             previous = word.folded
     return False
 
