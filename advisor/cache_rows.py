@@ -98,6 +98,8 @@ def _of_row(statement: Statement) -> Told | None:
 def _of_sentence(statement: Statement) -> Told | None:
     """A figure beside the one before it, in a sentence that names two lengths."""
     lengths = lengths_in(statement.sentence_text)
+    if len(set(lengths)) == 1:
+        lengths = lengths_in(statement.context_text)
     earlier = [ms for phase, _, ms in statement.earlier if ms and phase is not Phase.PREFILL]
     if len(set(lengths)) != 2 or not earlier or lengths[0] > lengths[-1]:
         return None

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from advisor.audit import Audit
 from advisor.cache_rows import keeps_its_rate, row_length
+from advisor.cache_told import PARTED, cache_of, is_weights_alone
 from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
@@ -40,7 +40,6 @@ from advisor.prose.cache_patterns import (
 from advisor.prose.frame import frame_of, per_token_in
 from advisor.prose.lengths import sequences_in
 from advisor.prose.model import Kind, Phase, Statement, Status
-from advisor.prose.named import cache_bytes
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import milliseconds, size
@@ -86,18 +85,13 @@ _LONG = 16_000
 """Tokens from which on the cache of common models is no small part of a step."""
 _LONG_RATE = 32_000
 _OTHER_STATE = (
-    r"mamba|linear attention|state[- ]space|sliding|(?:local|attention) window"
+    r"mamba|hybrid|linear attention|state[- ]space|sliding|(?:local|attention) window"
     r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
     r"|\bunder\b|\bif\b"
 )
 _GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _KV_BYTES_PER_TOKEN = 131_072
 """Of an 8B with 32 layers and 8 KV heads of 128 in 16 bits: 32 x 8 x 128 x 2 x 2."""
-_USUAL = {8e9: 131_072.0, 70e9: 327_680.0}
-"""Bytes of cache a token of sizes that nearly all models have in common: GQA with 8 KV heads in 32
-and 80 layers. For 7B and 13B it hangs on the heads."""
-_FULL_HEADS = {7e9: 524_288.0, 13e9: 819_200.0}
-"""With as many KV heads as heads: 32 x 32 x 128 x 2 x 2, 40 x 40 x 128 x 2 x 2."""
 
 
 def check(audit: Audit) -> Iterator[Finding]:
@@ -156,12 +150,14 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"told_bytes": told, "right_bytes": right},
         )
-    cache = _cache(said, context)
+    cache = cache_of(said, context)
     share = cache.share if cache is not None else None
     long = context >= _LONG if share is None else share >= _FELT
     if share is not None and not long:
         return None
-    if _is_denied_loss(said, context) or keeps_its_rate(said):
+    if cache is not None and sure is not None and is_weights_alone(said, cache):
+        pass
+    elif _is_denied_loss(said, context) or keeps_its_rate(said):
         sure = Confidence.HIGH
     elif statement.kind is Kind.KV_IGNORED and (_is_same(said, context) or _is_lever_denied(said)):
         sure = Confidence.HIGH if long else None
@@ -192,8 +188,15 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
-_OF_PROMPT = r"\b(?:ttft|first token|prompts?\b[^.;,]{0,24}? (?:takes?|needs?)|prefill\w*|prompt processing|ingest\w*)\b"
+_OF_PROMPT = (
+    r"\b(?:ttft|first token|prompts?\b[^.;,]{0,24}? (?:takes?|needs?)|prefill\w*"
+    r"|prompt processing|ingest\w*)\b"
+)
 _MENTIONED = r"\b(?:prompts?|documents?|contracts?|summar\w+|pages?|inputs?)\b"
+_CAME_BEFORE = re.compile(
+    r"\b(?:how (?:many|much|long)|what(?:ever)?) [^.;,]{0,30}?\b(?:came|was|went)\b"
+)
+"""Past words for what stands before a token, which tell no measurement."""
 _PERMITTED = re.compile(
     r"\b(?:may|can|might|could) (?:safely |simply |well |just |then )?be (?!as)\w"
 )
@@ -209,56 +212,12 @@ def _is_elsewhere(said: Said) -> bool:
 
 def _sure(statement: Statement) -> Confidence | None:
     """How sure it is that the text asserts it; that something may be left out is no doubt."""
+    if statement.status is Status.MEASURED and _CAME_BEFORE.search(statement.text) is not None:
+        return Confidence.HIGH
     hedged = statement.status is Status.HEDGED and statement.kind is Kind.KV_IGNORED
     if hedged and _PERMITTED.search(statement.text) is not None:
         return Confidence.HIGH
     return confidence_of(statement)
-
-
-class _Cache(NamedTuple):
-    """The cache of a step by what a text gives."""
-
-    bytes: float
-    per_token: float
-    context: int
-    sequences: int
-    share: float | None
-    """Of the bytes of the weights."""
-
-
-def _cache(said: Said, context: int) -> _Cache | None:
-    """Bytes of cache that a step reads, by the model or as told; None where it is unknown."""
-    frame, text = said.statement.frame, said.statement.context_text
-    if context <= 0:
-        return None
-    sequences = max(frame.batch or 1, frame.sequences or 1, sequences_in(_up_to(said.statement)))
-    told = frame.kv_per_token or per_token_in(text)
-    if told is not None:
-        per_token = told
-    elif frame.model is not None:
-        per_token = cache_bytes(frame.model, context) / context
-    else:
-        sizes = _FULL_HEADS if re.search(r"\bMHA\b|multi-head attention", text) else _USUAL
-        nominal = round(frame.parameters or 0.0, -9)
-        if nominal not in sizes:
-            return None
-        per_token = sizes[nominal]
-    if said.has(r"(?:fp8|int8|8-bit|q8) (?:kv|cache)|(?:kv|cache) (?:in|at) (?:fp8|int8|8 bits)"):
-        per_token /= 1.0 if told is not None else 2.0
-    weights = frame.weight_bytes
-    if weights is None and frame.parameters is not None:
-        count = frame.active_parameters or frame.parameters
-        weights = count * (frame.weight_bits or 16.0) / 8.0
-    moved = per_token * context * sequences
-    return _Cache(moved, per_token, context, sequences, moved / weights if weights else None)
-
-
-def _up_to(statement: Statement) -> str:
-    """What stands before a statement and its own part of the sentence, without what follows."""
-    text = statement.context_text
-    at = text.rfind(statement.text)
-    after = _PARTED.search(text, at + len(statement.text)) if at >= 0 else None
-    return text[: after.start()] if after is not None else text
 
 
 _ANSWERED = re.compile(r"\. (?:No|Nope|Not at all|Never)\b")
@@ -299,11 +258,6 @@ _SAME_RATE = (
 """Ways to say that a long context is as fast as a short one."""
 
 
-_PARTED = re.compile(
-    r";|\. |, (?=(?:at|with|by|beyond|above|past|from) \d)|,? (?:but|while|whereas|yet) "
-)
-
-
 def _context(said: Said) -> int:
     """The longest context that a statement is about; 0 where none is named.
 
@@ -311,8 +265,8 @@ def _context(said: Said) -> int:
     """
     statement = said.statement
     sentence, at = statement.sentence_text, statement.sentence_text.find(statement.text[:24])
-    before = [cut.end() for cut in _PARTED.finditer(sentence, 0, max(at, 0))]
-    after = _PARTED.search(sentence, max(at, 0) + 1)
+    before = [cut.end() for cut in PARTED.finditer(sentence, 0, max(at, 0))]
+    after = PARTED.search(sentence, max(at, 0) + 1)
     part = sentence[before[-1] if before else 0 : after.start() if after else len(sentence)]
     if (of_row := row_length(statement)) is not None:
         return of_row
@@ -371,7 +325,11 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
         return False
     if statement.sentence.isdisjoint({"KV", "RATE", "DECODE"}) and said.says(_OF_SERVER):
         return False
+    if _KEPT_WEIGHTS.search(statement.text) is not None or said.says(_UNUSED):
+        return False
     if not (long or "LONG" in statement.sentence):
+        if "KV" in statement.sentence and _ANY.search(statement.text) is not None:
+            return not statement.frame.context
         return not statement.frame.context and _is_universal(statement)
     if statement.table is not None:
         return "KV" in statement.around
@@ -413,6 +371,14 @@ def _is_universal(statement: Statement) -> bool:
     return _OTHER_SUBJECT.search(statement.text) is None
 
 
+_KEPT_WEIGHTS = Form(
+    r"^\W*(?:the )?(?:weights?|weight (?:traffic|bytes|reads)|parameters?) (?:(?:do|does) not"
+    r"|stays?|remains?"
+    r"|are the same|is the same)\b"
+)
+"""Of the weights it is true at any length."""
+_UNUSED = r"\b(?:while|when|if|as long as) (?:\w+ ){0,2}?(?:unused|empty|not used)\b|\bunused\b"
+_ANY = re.compile(r"\b(?:any|every|all) (?:context |prompt )?(?:lengths?|contexts?)\b|however long")
 _WEIGHTS_ARE = Form(
     r"\bweights? (?:are|is|become|becomes|look) (?:then |here |there )?(?:a |in the "
     r"|only )?(?:rounding"

@@ -30,7 +30,8 @@ _PART: Final = (
 )
 _CACHE: Final = (
     rf"\b(?:kv|k/v|caches?|cached (?:keys|tokens|entries|positions)"
-    rf"|keys and values){_PART}{_PART}\b"
+    rf"|keys and values"
+    rf"|attention (?=part|term|reads?|traffic|share)){_PART}{_PART}\b"
 )
 _LEFT_OUT: Final = (
     r"(?:dropped|left (?:out|aside|off)|omitted|skipped|ignored|neglected|disregarded|excluded"
@@ -78,7 +79,13 @@ _OUT_CACHE: Final = Form(
     r"|(?:term|allowance|surcharge|correction) for (?:the )?(?:kv|cache))"
     r"|\bno (?P<worth>(?:\w+ )?(?:traffic|load|cost) worth (?:\w+ing|a \w+))\b"
 )
-"""A word for leaving out, and then the cache."""
+_NO_NEED: Final = Form(
+    r"\bno (?:need|reason|point) (?:to|in) (?:model|count|includ|add|consider|track|budget"
+    r"|bother)\w*"
+    rf"\b[^.;:]{{0,24}}?{_CACHE}|{_CACHE}\W{{0,3}}(?:0|zero|none|nil)\b(?![.,]?\d|-)"
+)
+_NONE: Final = Form(r"\W*(?:none|nil|nothing|zero|negligible|irrelevant|n/a)\b")
+"""After the cache and a colon."""
 _WEIGHTS: Final = (
     r"(?:the |its )?(?:\d[\d.]* ?GB of )?(?:\w+ )?(?:weights?|parameters?)(?: bytes| reads"
     r"| traffic)?"
@@ -142,13 +149,16 @@ def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] 
         ignored = KV_IGNORED.search(text)
         if ignored is not None:
             return ignored.span()
-    if names & {"KV", "KVQ"}:
+    if names & {"KV", "KVQ"} or "ttention" in text:
         told = f"cache {text}" if labelled else text
         shift = len(told) - len(text)
         if (out := _CACHE_OUT.search(told)) is not None:
             return max(out.start("out") - shift, 0), out.end() - shift
-        if (out := _OUT_CACHE.search(text)) is not None:
-            return out.start(), out.end()
+        for form in (_OUT_CACHE, _NO_NEED):
+            if (out := form.search(text)) is not None:
+                return out.span()
+        if labelled and (none := _NONE.match(text)) is not None:
+            return none.span()
     if "WEIGHTS" in names or " GB" in text:
         only = _ONLY_WEIGHTS.search(text)
         if only is not None:

@@ -33,6 +33,10 @@ KV_IGNORED: Final = Form(
     r"|(?:vanish|disappear|pale|drown)(?:e?s)? (?:beside|next to|against|in|behind|under"
     r"|compared)"
     r"|(?:small|nothing) (?:against|compared|beside|next to)"
+    r"|(?:with|at|for) no (?:\w+ )?(?:change|loss|drop|dent|penalty|difference|decrease|slowdown)"
+    r" (?:in|of|to) (?:\w+ ){0,2}?(?:tok\S*|t/s|speed|rate|pace|latency|itl|tpot|time)"
+    r"|harmless (?:for|to)|(?:changes?|alters?) nothing (?:about|in|to|for|here|there)"
+    r"|makes? no difference (?:to|for|in)"
     r"|leaves? (?:\S+ ){0,3}?(?:speed|rate|pace|latency|itl|tpot|time per token) (?:intact"
     r"|unchanged"
     r"|untouched|alone|unaffected|where it (?:is|was)|as it (?:is|was))"
@@ -98,6 +102,7 @@ ANY_LENGTH: Final = Form(
     r"|(?:does|do) not (?:depend on|care about|change with|grow with|rise with|vary with))"
     r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|much (?:text|context)|deep|full"
     r"|context|history)\b"
+    r"|\b(?:at|for|with) (?:any|every|all) (?:(?:context|prompt) )?(?:lengths?|contexts?)\b"
     r"|\b(?:length|depth|size) of the (?:context|dialogue|conversation|history|prompt|session)"
     r" (?:plays? no (?:part|role)|does not (?:matter|enter|count)|is irrelevant|has no \w+)",
 )
@@ -107,7 +112,8 @@ SAME_FIGURE: Final = Form(
     r"|estimate|pace|t/s|tok\S*)\b|\btreat(?:s|ed|ing)?\b"
     r"|\b(?:time|speed|rate|latency|cost) (?:is|are|stays?|remains?) (?:the same|equal"
     r"|identical)\b"
-    r"|\bequals?\b|\bis (?:exactly |still |just )?(?:that|what it (?:is|was)) (?:at|of|with|in"
+    r"|\b(?:same|identical) as (?:at|in|with|for|on)\b|\bequals?\b|\bis (?:exactly |still "
+    r"|just )?(?:that|what it (?:is|was)) (?:at|of|with|in"
     r"|for)\b"
     r"|\bmatch(?:es)?\b"
     r"|(?<!half )(?<!third )(?<!quarter )(?<!fifth )(?<!twice )(?<!times )(?<!x )(?<!not )"
@@ -119,7 +125,8 @@ SAME_FIGURE: Final = Form(
 _FRESH: Final = Form(
     r"\b(?:empty|fresh|blank|brand[- ]new|without (?:any |the )?(?:context|retriev\w+|documents?"
     r"|history"
-    r"|prompt)|first (?:turn|message))\b"
+    r"|prompt)|first (?:turn|message|tokens?)"
+    r"|(?:start|beginning|outset) of)\b"
 )
 """No context at all, to compare a long one with."""
 LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")
@@ -127,7 +134,8 @@ _TOKENS: Final = Form(r"(?<![\w.,])(\d{2,3})[- ]tokens?\b(?! ?(?:/|per|a second)
 CACHE_LEVER_DENIED: Final = Form(
     r"\b(?:(?:fp8|int8|int4|fp4|q8|q4|8-bit|4-bit|quanti[sz](?:ed|ing)|smaller|narrower"
     r"|half-width|compress(?:ed|ing)) (?:the )?(?:kv(?:[- ]cache)?|cache|k/v|keys and values)"
-    r"|(?:kv|cache) (?:quanti[sz]ation|compression|eviction))\b[^.;:]{0,40}?"
+    r"|(?:evict|halv|shrink|compress|quanti[sz]|prun|trim)ing (?:\S+ ){0,5}?(?:kv|cache)"
+    r"|(?:kv|cache) (?:quanti[sz]ation|compression|eviction))\b[^.;:]{0,48}?"
     r"(?:(?<!not )\b(?:pointless|useless|no use|a waste|not worth (?:it|the)|for nothing)\b"
     r"|\b(?:brings?|buys?|gains?|gives?|wins?|does|changes?) nothing\b"
     r"|\b(?:cannot|can['’]?t|can not|will not|won['’]t|does not|doesn['’]t)"
@@ -142,6 +150,8 @@ CELL_IGNORED: Final = Form(
 _POWERS: Final = re.compile(
     r"(?<![\w.,])(?:d ?)?(4096|8192|16384|32768|65536|131072|262144|524288|1048576)\b(?! ?[x×])"
 )
+_ORDINALS: Final = re.compile(r"(?<![\w.,])(\d[\d,]*)(?:st|nd|rd|th)\b")
+"""Of tokens: "the 100,000th comes as quickly as the 20th"."""
 _LONG: Final = 32_000
 """Tokens from which on twice as many are felt."""
 _FAR: Final = 8
@@ -152,9 +162,11 @@ def lengths_in(text: str) -> list[int]:
     """Lengths in tokens that a text names: "32k", "128K", "4,000"."""
     thousands = [int(kilo or other) * 1000 for kilo, other in LENGTHS.findall(text)]
     whole = {1024 * thousand // 1000 for thousand in thousands}
+    ordinals = [int(match[1].replace(",", "")) for match in _ORDINALS.finditer(text)]
     powers = [int(match[1]) for match in _POWERS.finditer(text)]
     return [
-        *thousands, *powers, *(length for length in inputs_in(text) if length not in whole),
+        *thousands, *powers, *ordinals,
+        *(length for length in inputs_in(text) if length not in whole),
         *(int(match[1]) for match in _TOKENS.finditer(text)),
     ]  # fmt: skip
 
