@@ -42,7 +42,7 @@ from advisor.judge import GRACE
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong
+from advisor.said import NO_DECODE, Said, Wrong, rows_in
 from advisor.steps import Step
 from advisor.wording import digits, milliseconds, size
 
@@ -181,6 +181,8 @@ def _facts(claim: AttachedClaim, floor_ms: float) -> tuple[tuple[str, str], ...]
 
 _SERVERS = 6.0
 """Rates further above the floor are those of all users, whatever the words."""
+_OF_SERVERS = 1.0
+"""A millisecond a token: no one stream is faster without saying so."""
 _OF_ALL = frozenset({"BATCH", "AGGREGATE", "THROUGHPUT", "TRAINING"})
 _OF_TOKENS = r"tok|\bt/s|\btps\b|\btg\b|itl|tpot|tbt|decode|per user"
 _UNDRAFTED = (
@@ -219,6 +221,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if (statement.frame.batch or 1) > 1 and not statement.is_single:
         return None
+    if rows_in(statement.text) > 1 and not _OF_EACH.search(statement.text):
+        return None  # "1,200 tok/s with 32 users, 60 for one"
     passes = statement.frame.tokens_per_pass or 1.0
     over = floor.ms / (statement.tpot_ms * passes)
     if over <= GRACE:
@@ -228,8 +232,11 @@ def _judge(said: Said) -> Wrong | None:
     if over >= _SERVERS and not any(said.says(unit) for unit in (_RATES, _MS_EACH, _OF_STREAM)):
         return None  # a time so short is one of a part: of arithmetic, of a kernel
     alone = statement.is_single or statement.frame.batch == 1
-    modest = over < _SERVERS and statement.nearby.isdisjoint(_OF_ALL)
-    sure = Confidence.HIGH if alone or (modest and statement.table is None) else Confidence.MEDIUM
+    modest = (
+        over < _SERVERS and statement.tpot_ms > _OF_SERVERS and statement.nearby.isdisjoint(_OF_ALL)
+    )
+    of_row = statement.table is not None and "B/s" not in " ".join(statement.table[1])
+    sure = Confidence.HIGH if alone or (modest and not of_row) else Confidence.MEDIUM
     read = floor.weight_bytes + floor.kv_bytes
     return Wrong(
         f"{read / 1e9:.3g} GB over {floor.bandwidth_gbs:,.0f} GB/s take {floor.ms:.3g} ms, so"
@@ -255,6 +262,7 @@ def _is_claimed(said: Said) -> bool:
     return statement.status is Status.ASSERTED
 
 
+_OF_EACH = Form(r"\b(?:each|every|per (?:user|stream|session|request)|apiece)\b")
 _SEEN = Form(
     r"\b(?:reach(?:ed|es)|achiev(?:ed|es)|measur(?:ed|es)|got|gets?|attain(?:ed|s)|clock(?:ed|s)"
     r"|record(?:ed|s)|observ(?:ed|es)|hits?|obtain(?:ed|s)|saw|sees?|ran|runs?|managed|manages"

@@ -151,6 +151,9 @@ def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = _sure(statement)
     sparse = "MOE" in statement.nearby or statement.frame.active_parameters is not None
+    sparse = sparse or TRAFFIC_KEPT.search(statement.text) is not None
+    if _DENSE_LABEL.match(statement.sentence_text):
+        return None
     if sure is None or not sparse or statement.phase in NO_DECODE:
         return None
     if not is_small_batch(statement) or (statement.frame.batch or 1) > 1:
@@ -187,6 +190,8 @@ def _judge(said: Said) -> Wrong | None:
     return None
 
 
+_DENSE_LABEL = Form(r"\W*(?:an? |the )?dense\b[^.;:]{0,32}:")
+"""A sentence that begins with the dense model that it is about."""
 _WAVERING = r"\b(?:may|might|perhaps|possibly|maybe|could|seems?|appears?|sometimes)\b"
 
 
@@ -292,6 +297,19 @@ def _stored(frame: Frame) -> float:
     return frame.weight_bytes or 0.0
 
 
+_FILE_BYTES = (0.45, 2.2)
+"""Of a parameter, in any format."""
+
+
+def _is_file(frame: Frame) -> bool:
+    """Whether stated bytes are those of a whole file, of a format that nobody names."""
+    if frame.weight_bytes is None or frame.parameters is None or frame.weight_bits is not None:
+        return False
+    if frame.active_parameters is None or frame.weight_bytes < 2.2 * frame.active_parameters:
+        return False
+    return _FILE_BYTES[0] <= frame.weight_bytes / frame.parameters <= _FILE_BYTES[1]
+
+
 _SAME_TIME = 0.07
 
 
@@ -304,7 +322,9 @@ def _time_of_all(said: Said) -> float | None:
     if frame.active_parameters is None or frame.parameters is None or not said.says(_TIMED):
         return None
     stated = frame.weight_bytes
-    if stated is None or not _is_all(stated, frame.parameters, frame.weight_bits):
+    if stated is None or not (
+        _is_all(stated, frame.parameters, frame.weight_bits) or _is_file(frame)
+    ):
         stated = frame.parameters * frame.weight_bits / 8.0 if frame.weight_bits else None
     if stated is None:
         return None
@@ -319,7 +339,7 @@ def _time_of_all(said: Said) -> float | None:
 
 _SEVERAL = (
     r"\b(?:[2-9]|\d{2,}|many|several) (?:\w+ )?(?:tokens(?!/| (?:per|a) s)|sequences|users|requests"
-    r"|streams)"
+    r"|streams(?! (?:its|the|all|every|each|\d)))"
     r"|\b(?:nearly|almost|far more|more) (?:\w+ )?(?:every|all|experts)"
 )
 """Several tokens in a step touch many experts, and rightly."""
@@ -424,7 +444,7 @@ def _reads_all(said: Said) -> bool:
         return False
     if ALL_EXPERTS.search(text) and _TAKEN.search(text):
         return bool(alone)
-    if not re.search(r"token|step", statement.sentence_text) or not _TAKEN.search(text):
+    if not re.search(r"token|step|each word", statement.sentence_text) or not _TAKEN.search(text):
         return False
     if re.match(r"\W*(?:(?:for|in|with) )?(?:(?:an?|the|any) )?dense\b", text, re.IGNORECASE):
         return False

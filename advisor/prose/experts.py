@@ -43,6 +43,10 @@ UNCHOSEN_READ: Final = Form(
     r" experts?\b[^.;:]{0,40}? (?:are|is|get|gets|still|must|cost|have to|also|too)\b"
     r"|\bexperts? (?:that|which) (?:are|is|was|were) not (?:selected|chosen|routed|needed|picked"
     r"|used|active)[^.;:]{0,24}? (?:are|is|get|gets|still|must|cost|have to)\b"
+    r"|\bexperts? (?:that|which) (?:the |a )?(?:gate|router|gating|token"
+    r"|model)(?: network)? (?:leaves?"
+    r" out|skips?|ignores?|drops?|passes over|(?:does|did) not (?:pick|choose|select|use|need))"
+    r"[^.;:]{0,24}? (?:are|is|get|gets|still|must|cost|have to)\b"
     r"|\bexperts?,? (?:selected|chosen|active|used|picked) or not\b"
 )
 """Experts that no token chose, and that are read nevertheless."""

@@ -20,9 +20,14 @@ _OF_PEAK: Final = Form(
     r" |memory |dram |theoretical |achievable |card['’]s )*(?:bandwidth|hbm(?! of))\b)"
     r"|\bmbu (?:of|is|at|=|around|near)? ?(?:about |around )?(?P<mbu>\d{2}(?:\.\d+)?) ?%"
     r"|\bmbu (?:of|is|at|=)? ?(?P<part>0\.\d+)\b"
+    r"|\b(?:streams?|reads?|moves?|fetch\w*|loads?) (?:the |its )?(?:weights?|data|bytes|memory) at"
+    r" (?:about )?(?P<stream>\d{2}(?:\.\d+)?) ?% of (?:the )?peak\b"
+    r"|(?P<whole>\d{2}(?:\.\d+)?) ?% (?:weight|memory|hbm|dram) (?:streaming|reads?|traffic"
+    r"|loading)\b"
     r"|\b(?:dram|memory|hbm|bandwidth) (?:throughput|utili[sz]ation|busy|load)(?: of| is| at|:)?"
     r" ?(?P<load>\d{2}(?:\.\d+)?) ?%"
 )
+_PERCENTS: Final = ("percent", "mbu", "load", "stream", "whole")
 _PART_OF_STEP: Final = Form(
     rf"{_NUMBER} ?ms\b[^.;]{{0,32}}?[,(]? (?:of which|with|including)?[^.;\d]{{0,12}}{_NUMBER} ?ms"
     rf" (?:of (?:it|them|these|this|which) )?(?:is |are |was |were |goes? (?:in)?to |for |spent )?"
@@ -56,7 +61,7 @@ def bytes_share(text: str) -> float | None:
     """The part of a step that reads bytes; the smallest reading, which allows the most."""
     found = []
     for match in _OF_PEAK.finditer(text):
-        told = match["percent"] or match["mbu"] or match["load"]
+        told = next(filter(None, (match[name] for name in _PERCENTS)), None)
         found.append(float(told) / 100.0 if told else float(match["part"]))
     for match in _PART_OF_STEP.finditer(text):
         whole, part = float(match[1]), float(match[2])
