@@ -146,7 +146,8 @@ _WORK = (
     r"|instructions?(?: count)?|fmas?)"
 )
 _CUT = (
-    rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|lower\w*|halv\w+|\d+ ?%|drop\w*|skip\w*|trim\w*"
+    rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|spar(?:e|es|ed|ing)|lower\w*|halv\w+|\d+ ?%|drop\w*"
+    rf"|skip\w*|trim\w*"
     rf"|shav\w+|smaller|instead of|rather than|in place of|cheaper|remov\w+|avoid\w*|eliminat\w+"
     rf"|half|third|quarter|fifth|sixth|eighth|tenth|out of the way)\b"
     rf".{{0,40}}?\b{_WORK}\b"

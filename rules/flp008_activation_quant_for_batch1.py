@@ -138,7 +138,8 @@ _KEPT = (
     r"|identical) (?:[\w-]+ ){0,2}weights?|weight[- ]only"
     r"|already (?:int|fp|4|8|run|weight|quanti)|on top of|everything else (?:as|equal|unchanged)"
     r"|(?:next|after|beyond|besides) (?:\w+ ){0,2}weights|(?:left|remaining|remains) after"
-    r"|stop at the weights|weights are (?:at|in)|\b(?:additionally|in addition|further|another"
+    r"|\badd(?:s|ing)? (?:the )?a[48]\b|\bw[48] already\b|stop at the weights|weights are (?:at"
+    r"|in)|\b(?:additionally|in addition|further|another"
     r"|again|besides)\b|weights? (?:with|but|and) (?:16-bit|bf16|fp16|wide) activations"
 )
 """Weights as they were."""

@@ -369,6 +369,12 @@ _ADJECTIVE: Final = Form(
 """A form that also names a kind of kernel or phase: it is said of something after a copula."""
 
 
+_EXCEPT: Final = Form(
+    r" (?:but|except|apart from|beyond|save|in (?:quality|accuracy|perplexity|memory))\b"
+)
+"""After "cost nothing": what they do cost, or something other than time."""
+
+
 def _about_resources(
     block: Block, sentence: Sentence, clause: Clause, names: set[str]
 ) -> Iterator[Effect]:
@@ -406,7 +412,13 @@ def _about_resources(
     saved = saving(clause, text, pruned=pruned)
     if saved is not None and skipped is None:
         yield saved
-    free = next((tag for tag in clause.tags if tag.name == "FREE"), None)
+    free = next(
+        (
+            tag for tag in clause.tags
+            if tag.name == "FREE" and _EXCEPT.match(block.text, tag.end) is None
+        ),
+        None,
+    )  # fmt: skip
     if free is not None:
         yield Effect(Kind.FREE, free.start, free.end)
     yield from cache_effects(block, sentence, clause, text, names)

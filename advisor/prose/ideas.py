@@ -21,7 +21,8 @@ _WEIGHTS: Final = (
 _ZEROED_WEIGHTS: Final = Form(
     rf"\b(?:mask|zero|null|blank|wipe|clear|knock)(?:s|ed|es|d|ing)?(?: out)?"
     rf" (?:(?!attention|causal|head)[\w.%-]+ ){{0,7}}?{_WEIGHTS}\b"
-    rf"|\b(?:fill|set|turn|overwrit|replac|writ|clamp|forc)\w* (?:(?!head)[\w.%-]+ ){{0,7}}?"
+    rf"|\b(?:fill|set|turn|overwrit|replac|writ|clamp|forc"
+    rf"|multipl)\w* (?:(?!head)[\w.%-]+ ){{0,7}}?"
     rf"{_WEIGHTS}"
     r" (?:\w+ ){0,2}?(?:to|by|with|as) (?:0(?:\.0)?(?![\d.])|zeros?|null)\b"
     rf"|\b{_WEIGHTS}(?: [\w-]+){{0,4}}? (?:at|to|as|are|is|equals?|become|being|hold)"

@@ -204,6 +204,7 @@ _SHOWS: Final = Form(
     r"\b(?:shows?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
     r"|demonstrates?)\b"
 )
+_PRUNED: Final = frozenset({"PRUNE"})
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
 
@@ -319,6 +320,10 @@ class _BlockReader:
             of_speed=of_speed and effect.kind is not Kind.READS,
         )
         own = ideas_of(block.text, (*clause.subject, *clause.tags))
+        if effect.kind is Kind.SKIPPED and self._follows_pruning(index):
+            # "those cost no reads in mul_mat": the zeros are the lever, whoever reads them
+            own |= _PRUNED
+            self.names[index] |= _PRUNED
         kind = effect.kind
         if kind is Kind.GAIN and status is Status.DENIED:
             kind = Kind.NO_GAIN
@@ -379,6 +384,11 @@ class _BlockReader:
             above=block.above,
             rows=block.rows,
         )
+
+    def _follows_pruning(self, index: int) -> bool:
+        """Whether the sentences before one are about weights that are zero, and no heads."""
+        before = frozenset().union(*self._before(index))
+        return "PRUNE" in before and before.isdisjoint({"MASKED_HEADS", "S24"})
 
     def _answered(self, index: int, statement: Statement) -> Statement:
         """A question as its answer has it: underlined is the answer."""

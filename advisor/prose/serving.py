@@ -57,7 +57,8 @@ _NOT_SO: Final = Form(r"(?: \w+){0,2}?(?: (?:not|never|hardly|no)|n['’]t)\b")
 """Right after a figure: what it is not said to do."""
 _COSTLESS: Final = Form(
     r"\b(?:costs?|adds?|takes?|weighs?|needs?) (?:you |us )?(?:next to |almost |practically "
-    r"|virtually |essentially |basically |as good as )?(?:nothing|no (?:extra |additional "
+    r"|virtually |essentially |basically |as good as )?(?:nothing(?! (?:but|except|apart|beyond"
+    r"|in (?:quality|accuracy|perplexity|memory))\b)|no (?:extra |additional "
     r"|measurable )?(?:time|latency|cost|overhead))\b"
     r"|\b(?:is|are|be|becomes?|being|makes? [\w -]{2,40}?|stays?|renders? [\w -]{2,40}?)"
     r" (?!not\b|never\b|hardly\b|far\b|no\b|neither\b)(?:\w+ )?"

@@ -89,7 +89,8 @@ _ATTRIBUTED: Final = Form(
     r"|maintained|contended|asserted) that)",
 )
 _REFUTES: Final = Form(
-    r"[\s\"'“(\[]*(?:wrong|no[,.;:!]|no (?!(?:idea|clue|need|other|further|extra|new|special|custom"
+    r"[\s\"'“(\[]*(?:wrong|no[,.;:!]|no (?!(?:\w+ )?(?:kernels?|runtime|export|idea|clue|need"
+    r"|other|further|extra|new|special|custom"
     r"|code|change|retraining|fine-?tuning|calibration|accuracy|quality|perplexity|loss|recompil\w*"
     r"|repacking|conversion|draft|driver|firmware|config\w*|downside|drawback|catch|magic)\b)|nope"
     r"|false|not (?:so|really|quite|true|at|with|on|for|in"
@@ -430,11 +431,24 @@ def _is_run_in(sentences: Sequence[Sentence], index: int) -> bool:
     return index > 0 and len(first.words) <= _LABEL_WORDS and bool(REJECTING.search(first.text))
 
 
+_OPPOSED: Final = frozenset({"but", "yet", "although", "though"})
+_CONCEDED: Final = Form(
+    r"\b(?:still|all|same|unchanged|untouched|as (?:before|it (?:is|was)|they (?:are"
+    r"|were)))\b[^.;]{0,40}?"
+    r"(?:read|loaded|streamed|fetched|stored|there|dense|size|file|format|layout|bytes)\b"
+    r"|\b(?:size|file|format|layout|checkpoint|bytes|weights?)\b[^.;]{0,24}? (?:unchanged|the same"
+    r"|untouched|as before)\b"
+)
+"""What "although" concedes of the weights, and claims a gain in spite of."""
+
+
 def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause: Clause) -> bool:
     """Whether a later clause or one of the next two sentences refutes it."""
     sentence = sentences[index]
     for other in sentence.clauses:
-        if other.start > clause.start and other.opener in {"but", "yet", "although", "though"}:
+        if other.start <= clause.start or other.opener not in _OPPOSED:
+            continue
+        if other.opener in {"but", "yet"} or not _CONCEDED.search(text, other.start, other.end):
             return True
     tail = text[clause.end : sentence.end]
     if re.match(r"[,;:–— ]*(?:wrong|false|no\b|not true|but |yet |however)", tail, re.IGNORECASE):
@@ -448,6 +462,10 @@ def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause:
     return before is not None and bool(_REFUTING_TAIL.search(before.text))
 
 
+_PLURAL: Final = re.compile(r"[a-z]{3,}[^siu\W]s")
+"""A noun in the plural, after which "cut" is no past form."""
+
+
 def is_past(sentence: Sentence, clause: Clause) -> bool:
     """Whether the clause tells what happened."""
     previous, former, first = "", 0, True
@@ -456,6 +474,8 @@ def is_past(sentence: Sentence, clause: Clause) -> bool:
         if clause.start <= word.start < clause.end:
             former = _FORMER_STATE if word.folded == "where" else former - 1
             told = word.folded in _PAST and previous not in _INFINITIVE
+            if word.folded == "cut" and _PLURAL.fullmatch(previous):
+                told = False  # "int8 activations cut the latency"
             if told and word is last and word.folded.endswith("ed"):
                 continue  # "the multiplications saved": what was saved, no telling
             compared = word.folded in _BEING and previous in _COMPARED and not first

@@ -54,8 +54,9 @@ _SUBJECT: Final = Form(
     rf"\b(?:{_ZEROS}|products? with (?:a )?zero|multiplications? (?:by|with) zero)"
     rf"(?: \w+){{0,2}}? {_UNREAD}"
     rf"|\b{_HEADS} {_UNREAD}"
-    rf"|\b(?:the )?(?:heads?|k/?v|keys|values|cache|projections?)\b[^.;:]{{0,30}}? (?:is|are)"
-    r" (?:not|no longer|never) (?:read|fetched|loaded|streamed|touched)"
+    rf"|\b(?:the )?(?:heads?|k/?v|keys|values|cache|projections?)\b[^.;:]{{0,30}}? (?:(?:is|are)"
+    r" (?:not|no longer|never)|(?:no longer|never) (?:has|have|needs?) to be) (?:read|fetched"
+    r"|loaded|streamed|touched)"
 )
 """Zeros, or heads that are off, as what is left unread."""
 _POINTING: Final = Form(
