@@ -202,6 +202,7 @@ def _judge(said: Said) -> Wrong | None:
     cut = (
         (statement.cause == "FLOPS" or (statement.cause == "LOWRANK" and said.has(_SCORES)))
         and statement.nearby.isdisjoint({"REMOVED", "DISTILL", "LAYERS"})
+        and "OFFLOAD" not in statement.sentence
         and not bytes_fall(said)
         and not said.has(_TWO_SIZES)
         and (said.has(_CUT) or said.has(_CHEAPER))
