@@ -161,7 +161,8 @@ _FEWER = (
     r"smaller batch|(?:reduc|lower|shrink|decreas|limit|cap|small|halv|cut|drop)\w*(?: the| a|"
     r" our)?"
     r" (?:\w+ )?(?:batch|concurrency|max[-_]num[-_]seqs)"
-    r"|fewer (?:\w+ )?(?:users|requests|sequences|streams|chats|slots)|at batch (?:size )?1\b"
+    r"|fewer (?:\w+ )?(?:users|requests|sequences|streams|chats|slots)|(?<!that )(?<!than )at"
+    r" batch (?:size )?1\b"
     r"|lower concurrency|(?<!server )(?<!one )(?<!box )without batching|no batching|replicas?\b"
 )
 _CHANGE = Form(

@@ -31,6 +31,7 @@ from advisor.forms import Form
 from advisor.judge import GRACE, JudgedClaim
 from advisor.levers.placement import OffloadLever
 from advisor.prose.model import Kind
+from advisor.prose.split import is_staged
 from advisor.prose.tiers import CARD_SPEED, ELSEWHERE, UNHURT
 from advisor.rule import PROSE, Rule
 from advisor.said import LARGE_BATCH, NO_DECODE, Said, Wrong, confidence_of, many_rows
@@ -131,6 +132,10 @@ _PER_TOKEN = Form(
 )
 
 
+_MOVED = Form(r"\b(?:offload\w*|host|system ram|cpu|pinned|nvme|ssd)\b")
+"""What lies elsewhere than on another card."""
+
+
 def _judge(said: Said) -> Wrong | None:
     """What lies on the host, is needed for every token, and is said to cost no time."""
     statement = said.statement
@@ -143,6 +148,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     about = statement.context_text
     if _SELDOM.search(about) or not (_PER_TOKEN.search(about) and ELSEWHERE.search(about)):
+        return None
+    if is_staged(about) and _MOVED.search(about) is None:
         return None
     if not (UNHURT.search(statement.text) or CARD_SPEED.search(statement.text)):
         return None

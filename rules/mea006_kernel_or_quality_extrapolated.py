@@ -22,6 +22,7 @@ rule compares with what the model expects.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -129,6 +130,7 @@ def _claims(audit: Audit) -> Iterator[Finding]:
 _MORE_LAYERS: Final = 4.0
 """The layers of a large model over those of a small one: 80 to 24, and some kernels more."""
 _MUCH_LARGER: Final = 8.0
+_MILLIONS: Final = re.compile(r"(?<![\w.])(\d{2,3}) ?M\b(?!B|i|Hz|/)")
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -141,7 +143,9 @@ def _judge(said: Said) -> Wrong | None:
         return None
     before = statement.context_text[: statement.context_text.rfind(statement.text)]
     large = max((size for size, _ in sizes_of(statement.text)), default=None)
-    small = [size for size, _ in sizes_of(before)]
+    small = [size for size, _ in sizes_of(before)] or [
+        float(match[1]) * 1e6 for match in _MILLIONS.finditer(before)
+    ]
     gains = [gain for _, gain, _ in statement.earlier if gain is not None and gain > 1.0]
     gain = gains[-1] if gains else statement.speedup
     if large is None or not small or gain is None or large < _MUCH_LARGER * small[-1]:

@@ -266,12 +266,18 @@ _SPLIT_COSTS = Form(
 )
 
 
+_BETWEEN = r"\binter-?gpu\b|\bbetween (?:the )?(?:\w+ )?(?:cards|gpus|ranks|devices|machines)\b"
+_IF_FREE = Form(r"\bif (?:\w[\w-]* ){0,4}?(?:costs?|took|takes?|were|was|are|is)\b")
+
+
 def _leaves_out_exchange(said: Said) -> bool:
     """Whether the exchange between devices in decode is said to cost nothing, for its few bytes."""
     statement = said.statement
     if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_SMALL_WORK):
         return False
-    split = "TP" in statement.nearby or said.has(r"\binter-?gpu\b")
+    split = "TP" in statement.nearby or said.has(_BETWEEN)
+    if _IF_FREE.search(statement.text) is not None:
+        return False
     if not said.has(_EXCHANGE) or not split or said.has(_LATENCY) or said.has(_STAGED):
         return False
     named = re.search(_EXCHANGE, statement.text, re.IGNORECASE)

@@ -153,7 +153,7 @@ def _judge(said: Said) -> Wrong | None:
     if (
         sure is None
         or statement.kind not in {Kind.GAIN, Kind.FREE}
-        or "SPEC" not in statement.nearby
+        or ("SPEC" not in statement.nearby and drafted_in(statement.context_text) is None)
     ):
         return None
     if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.clause):

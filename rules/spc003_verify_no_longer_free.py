@@ -41,7 +41,7 @@ from advisor.prose.drafts import (
     without_conditions,
 )
 from advisor.prose.loads import BUSY, LARGE, SMALL, last_load, most_load, sequences_in
-from advisor.prose.model import Kind, Phase, Status
+from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.wording import digits, factor, factors
@@ -245,15 +245,24 @@ _LONGER = Form(
     r"|\bmore (?:draft(?:ed)? tokens|guesses|drafts) (?:are|is) always (?:better|faster)\b"
 )
 """Drafts that are to be the better the longer they are."""
+_PARTED = Form(r",? (?:and|but|while|whereas) (?:costs?|needs?|takes?|pays?|slows?|not|loses?)\b")
+"""Two loads of which different things are said."""
 _COMPARED = re.compile(r"\b(?:same|just|exactly|as much) (?:as|like)\b.*", re.IGNORECASE)
 """What a load is compared with: "same as for a lone user"."""
 _THERE = Form(r"\b(?:there|its|it|same|too|also|as well|either|these|those|this|that|on top)\b")
 
 
+def _own_load(statement: Statement) -> int | None:
+    """Sequences in a step by the clause: the first of two of which different things are said."""
+    told = _COMPARED.sub("", statement.text)
+    parted = _PARTED.search(told)
+    return most_load(told if parted is None else told[: parted.start()])
+
+
 def _is_large(said: Said) -> bool:
     """Whether a step is full: by its clause or sentence, or by what was told last before."""
     statement = said.statement
-    own = most_load(_COMPARED.sub("", statement.text))
+    own = _own_load(statement)
     if own is not None and statement.table is None:
         return own >= LARGE
     full = sequences_in(statement.sentence_text) >= LARGE or said.says(BUSY)
@@ -333,7 +342,7 @@ def _judge(said: Said) -> Wrong | None:
     if statement.kind is not Kind.FREE or _OTHER_COST.match(statement.text):
         return None
     bad = said.says(_BAD_DRAFTS)
-    own = most_load(statement.text)
+    own = _own_load(statement)
     shared = (_sequences(said) if own is None else own) >= _SHARED
     if large or always or shared:
         if said.says(_OFF):

@@ -114,14 +114,15 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if sure is None or statement.kind not in {Kind.GAIN, Kind.LOSS} or is_general(statement):
         return None
-    if statement.phase is not Phase.DECODE or not is_small_batch(statement):
+    known = statement.phase is Phase.DECODE or "LLM" in statement.sentence
+    if not known or not is_small_batch(statement):
         return None
     if not _LEVERS.isdisjoint(statement.sentence) or statement.cause in _LEVERS:
         return None
     if _is_small(statement.speedup) or _SAME.search(statement.text) is not None:
         return None
     if (
-        _SPEED.search(statement.text) is None
+        (_SPEED.search(statement.text) is None and statement.tpot_ms is None)
         or statement.clause.isdisjoint(_OF_TOKENS)
         or (
             _LOADING.search(statement.text) is not None
@@ -159,6 +160,11 @@ def _last(context: str, own: str) -> str:
     return f"{before[cut + 1 :]} "
 
 
+_OF_WINDOW: Final = frozenset(
+    {Kind.READS, Kind.LOSS, Kind.GAIN, Kind.SAVING, Kind.AMOUNT, Kind.FITS, Kind.FIGURE}
+)
+
+
 def _reads_window(said: Said) -> Wrong | None:
     """A context that is only reserved and is said to be read."""
     statement = said.statement
@@ -166,7 +172,7 @@ def _reads_window(said: Said) -> Wrong | None:
     conceded = statement.status is Status.REFUTED and said.says(r"\balthough\b|\bthough\b")
     if (sure is None and not conceded) or not names_window(statement.context_text):
         return None
-    if statement.kind not in {Kind.READS, Kind.LOSS, Kind.GAIN, Kind.SAVING, Kind.AMOUNT}:
+    if statement.kind not in _OF_WINDOW:
         return None
     read = reads_window(statement.text) or (
         statement.kind in {Kind.LOSS, Kind.GAIN} and reads_window(statement.sentence_text)

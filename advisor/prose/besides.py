@@ -86,6 +86,7 @@ _WINDOW: Final = Form(
     r"|\bcontext (?:window|limit|length|size)s?\b|\b(?:reserved|allocated|pre-?allocated"
     r"|configured) (?:\w+ )?"
     r"(?:cache|kv|context|window|memory|buffer|length)\b|\bmaximum context\b"
+    r"|\btoken window\b|\bwindow (?:that|which) \w+ (?:allocates|reserves)\b"
 )
 _WINDOW_READ: Final = Form(
     r"\b(?:reserv\w+|allocat\w+|pre-?allocat\w+|configured|empty|unused|whole|entire|full"

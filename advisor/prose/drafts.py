@@ -27,7 +27,8 @@ PER_PASS: Final = Form(
 """Tokens that leave, or enter, one pass of the large model."""
 _PERCENT: Final = r"\d{1,3}(?:\.\d+)? ?(?:%|per ?cent\b)"
 _RIGHT: Final = (
-    r"(?:accepted|right|correct|kept|confirmed|surviv\w+|match(?:es|ed)?|pass(?:es|ed)?|agree\w*)"
+    r"(?:accepted|accepts?|right|correct|kept|confirmed|surviv\w+|match(?:es|ed)?|pass(?:es|ed)?"
+    r"|agree\w*)"
 )
 _GUESSES: Final = (
     r"(?:drafts?|proposals?|guess(?:es)?|candidates?|(?:draft(?:ed)?|proposed) tokens)"
@@ -46,7 +47,8 @@ _N: Final = rf"(?:{_COUNT}|(?:k|n|γ|gamma) ?\+ ?(?:1|one))"
 _WORDS: Final = r"(?:new |more )?(?:tokens|words|positions)"
 _EMITS: Final = Form(
     rf"\b{_ROUND}\b[^.;:]{{0,40}}? (?:yields?|gives?|makes?|emits?|produces?|delivers?|puts? out"
-    rf"|returns?|brings?|generates?|(?:advances?|moves?)(?: ahead| on| forward)?(?: by)?) "
+    rf"|returns?|brings?|generates?|hands? (?:you|us)|spits? out|outputs?|(?:advances?"
+    rf"|moves?)(?: ahead| on| forward)?(?: by)?) "
     rf"(?:\w+ )?{_N} {_WORDS}\b"
     rf"|\b(?:moves?|advances?|gets?|goes?|jumps?|progress(?:es)?)(?: ahead| on| forward)?(?: by)?"
     rf" {_N} {_WORDS} (?:out of |in |per |an? |each |every |with )(?:each |every |one )?(?:\w+ )?"
@@ -57,7 +59,8 @@ _EMITS: Final = Form(
 """A pass that is said to yield so many tokens."""
 _ANY_ACCEPTANCE: Final = Form(
     r"\b(?:regardless of|irrespective of|independent(?:ly)? of|whatever|no matter(?: how| whether"
-    r"| what| if)?|whether or not|whether|however|never mind)\b[^.;]{0,48}?\b(?:accept\w*"
+    r"| what| if)?|whether or not|whether|however|never mind|no need to \w+|without (?:knowing"
+    r"|measuring|looking at))\b[^.;]{0,48}?\b(?:accept\w*"
     r"|hit rates?|match\w*|right|wrong|correct|grades?|guess\w*|drafts?|proposals?|agree\w*"
     r"|reject\w*|verdict|verif\w+|candidates?)\b"
 )

@@ -152,7 +152,7 @@ def frame_of(text: str) -> Frame:
     loose = _context_of(text) if named is None else None
     context = named or loose
     return Frame(
-        batch=regime.batch,
+        batch=None if (regime.batch or 0) > _MOST_SEQUENCES else regime.batch,
         context=context,
         is_loose=True if loose is not None else None,
         sequences=sequences_in(text) if context is not None and _EACH.search(text) else None,
@@ -175,6 +175,8 @@ def frame_of(text: str) -> Frame:
 
 
 _EACH: Final = Form(r"\beach\b|\bapiece\b|\bper (?:user|session|sequence|request)\b")
+_MOST_SEQUENCES: Final = 65_536
+"""In a step; more are parameters of a model that "streams": "the 13B streams its replies"."""
 _TOGETHER: Final = Form(
     r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
     r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",

@@ -265,7 +265,10 @@ _OF_WHAT: Final = Form(
 _SOME: Final = Form(r"attention|softmax|\bq ?k|score")
 
 
-_BETWEEN: Final = Form(r"\binter-?gpu\b")
+_BETWEEN: Final = Form(
+    r"\binter-?gpu\b|\bbetween (?:the )?(?:\w+ )?(?:cards|gpus|ranks|devices|accelerators"
+    r"|machines)\b"
+)
 
 
 def is_topical(text: str, near: frozenset[str]) -> bool:

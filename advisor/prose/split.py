@@ -85,16 +85,20 @@ _RANK_PART: Final = Form(
 )
 _WAYS: Final = Form(rf"\b({NUMBER})[- ]way\b")
 _STAGES: Final = Form(
-    r"\bpipeline[- _]parallel|\bpipeline (?:stages?|mode)\b|\bas (?:pipeline )?stages\b|\bpp"
+    r"\bpipeline[- _]parallel|\bpipeline (?:stages?|mode)\b|\b\w+-stage pipeline|\bas"
+    r" (?:pipeline )?stages\b|\bpp"
     r" ?=?\d\b"
     r"|\blayer[- ]split\b|\bsplit[- _]mode[ =]layer\b|-sm layer\b|\blayer[- ]wise split\b"
     r"|\b(?:each|every) (?:\w+ )?(?:gpu|card|node|device|machine|stage|accelerator)\b[^.;,]{0,24}?"
     rf" (?:half|an? (?:third|quarter|eighth)|{NUMBER}) (?:of )?(?:the |its |all )?(?:\d+ )?layers\b"
 )
 _REPLICAS: Final = Form(
-    r"\breplicas?\b|\bdata[- _]parallel|\bdp ?=?\d\b|\bpods?\b|\bload[- ]balanc\w+"
+    r"(?<!per )(?<!each )(?<!one )\breplicas?\b|\bdata[- _]parallel|\bdp ?=?\d\b|\bpods?\b"
+    r"|\bload[- ]balanc\w+"
     r"|\b(?:second|another|more|additional|extra) (?:\w+ )?(?:instances?|servers?|copy|copies"
     r"|deployments?)\b"
+    rf"|\b(?:{NUMBER}) (?:\w+ )?(?:instances?|copies|servers) (?:of|behind)\b"
+    r"|\bbehind (?:nginx|haproxy|a proxy|the gateway)\b"
 )
 _SPLIT_WAYS: Final = Form(rf"\b(?:{NUMBER})[- ]way (?:\w+ )?(?:split|shard\w*|tensor|tp)\b")
 _TP_MS: Final = Form(
@@ -117,6 +121,7 @@ BY_COUNT: Final = Form(
     rf"|\b(?:in (?:\w+ )?proportion|proportional(?:ly)?|one to one|linear(?:ly)?) (?:to|with|in)"
     rf" (?:the"
     rf" )?(?:number|count) of {_THINGS}"
+    r"|\bproportional(?:ly)? (?:to|with) (?:the )?(?:tensor[- ]parallel|tp)[- ](?:degree|size)\b"
 )
 """N devices and N times the speed, without a number."""
 _SOME: Final = Form(

@@ -29,7 +29,8 @@ _SHARED: Final = Form(
 )
 _ALONE: Final = Form(
     r"\b(?:alone|just me|only me|me\b|by myself|solo|batch (?:size )?1\b|(?:one|a single|single"
-    r"|lone)[- ](?:user|stream|request|chat|sequence|client)|my (?:local|own))\b"
+    r"|lone)[- ](?:user|stream|request|chat|sequence|client)|my (?:local|own|\d{4}|card|box"
+    r"|setup|laptop|gpu|mac))\b"
 )
 _PARTS: Final = Form(r"[.;!?](?=\s|$)|, (?=where|while|but|and)|\bwhere\b|\bwhile\b")
 _REPLY: Final = Form(

@@ -16,8 +16,10 @@ COUNTED: Final = Form(rf"\b({HOW_MANY}) (?:[\w-]+ )?{MANY}\b|batch (?:size )?(?:
 OF_ONE: Final = Form(
     r"\b(?:each(?: one)?(?: of (?:them|the|these|us|our))?|every ?one(?: of (?:them|the|us))?"
     r"|every(?:body| single| individual)?|every (?:\w+ )?(?:user|person|client|customer|reader|chat"
-    r"|stream|session|caller|tenant|screen|conversation)|anyone|anybody|somebody|someone|alone"
-    r"|apiece|individual(?:ly)?|lone|solitary|single|any (?:one|single|given|individual) \w+"
+    r"|stream|session|caller|tenant|screen|conversation|request|response|answer|reply|visitor)"
+    r"|anyone|anybody|somebody|someone|alone"
+    r"|apiece|(?:our|the|my) (?:one|only|sole) \w+|individual(?:ly)?|lone|solitary|single|any"
+    r" (?:one|single|given|individual) \w+"
     r"|(?:my|your|his|her|their) (?:own )?(?:answers?|repl(?:y|ies)|tokens?|text|chats?|responses?"
     r"|completion|stream|output)|per (?:user|head|stream|session|client|person|seat)|one (?:user"
     r"|person|reader|customer|client|chat|stream|conversation|caller)|you(?: alone)? (?:get|see"
@@ -61,6 +63,7 @@ RAISED: Final = Form(
     r"|\d\d))"
     rf"|with (?:{HOW_MANY}|more|some|many|the) (?:\w+ )?(?:others|neighbou?rs|co-?tenants)"
     r"|shar(?:e|es|ed|ing) (?:the|a|one) (?:\w+ )?(?:card|gpu|server|box|machine|batch|accelerator)"
-    r"|(?:parallel|more|extra) slots|n ?= ?(?:[2-9]|\d\d) (?:completions|samples|answers)|best_of)"
+    r"|fill(?:s|ed|ing)? (?:up )?the batch|(?:parallel|more|extra) slots|n ?= ?(?:[2-9]|\d\d)"
+    r" (?:completions|samples|answers)|best_of)"
 )
 """How more sequences come into a step."""
