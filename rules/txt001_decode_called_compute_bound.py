@@ -219,7 +219,7 @@ _OTHER_SUBJECT = (
     r"kernel|attention|lever|dequant|unpack|lookup|codebook|softmax|sampl|\bcpu|thread|latent"
     r"|draft|verif|M ?="
     r"|encoder"
-    r"|there\b"
+    r"|(?<!sitting )(?<!sits )\bthere\b(?!['’]s| is\b| are\b)"
 )
 _DRIVEN = Form(
     r"\b(?:proportional|scal(?:es?|ing)|follows?|tracks?|decid\w+|determin\w+|govern\w+|dictat\w+"
@@ -340,7 +340,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if said.says(_MANY_ROWS) or (said.says(_OTHER_WAIT) and not said.says(_OF_ARITHMETIC)):
         return None
-    if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE):
+    wasted = re.search(r"\bwast|squander|on the table", statement.text) is not None
+    if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE) and not wasted:
         sure = Confidence.MEDIUM
     peak = _DRIVEN.search(statement.text) is not None and said.says(
         r"tflops|\btops\b|cores?\b|clock|peak"

@@ -34,11 +34,23 @@ _ADOPTS: Final = Form(
     r"| now| then)? (?:the plan|our plan|what we|correct|right|true|why we|the reason (?:why )?we"
     r"|our (?:view|assumption|basis)|adopted|accepted|approved|into the|in the (?:plan|roadmap)"
     r"|our experience)"
+    r"|(?:we|i)(?:['’]ll| will) (?:\w+ )?(?:buy|plan|order|build|budget|size|act"
+    r"|proceed) on (?:that"
+    r"|this) basis|from (?:our|my) (?:\w+ ){0,2}?(?:newsletter|blog|report|plan|notes|wiki|docs"
+    r"|slides"
+    r"|deck|proposal|paper|draft|handbook|guide|release notes|talk|ticket|rfc)\b"
     r"|let us (?:do|ship|take|go)|let['’]s (?:do|ship|take|go)|shipping\b|as (?:advised|suggested"
     r"|proposed|recommended)|following (?:this|that|the) (?:advice|suggestion|recommendation"
     r"|reasoning|argument)|on (?:this|that) (?:advice|basis|ground))",
 )
 """How a sentence begins that makes what was quoted the author's own."""
+_ANNOUNCES: Final = Form(
+    r"\W*(?:an? |the |our )?(?:comment|note|remark|review|minutes|excerpt|extract|abstract|summary"
+    r"|ticket|e-?mail|mail|message|reply|answer|accepted answer|report|memo|transcript|entry"
+    r"|section"
+    r"|paragraph|finding|recommendation|proposal|plan|statement)\b[^.;:!?]{0,80}:\s*"
+)
+"""A line that says what is quoted below it, and nothing of what it thinks of it."""
 _RESERVES: Final = Form(
     r"\b(?:but|except|only|unless|however|not|never|cannot|wrong|false|doubt\w*|although|though"
     r"|disagree\w*|until|if|once|remov\w+|instead)\b|n['’]t\b",
@@ -50,7 +62,9 @@ def voiced(blocks: Sequence[Block]) -> tuple[Block, ...]:
     if not any(block.quoted for block in blocks):
         return tuple(blocks)
     written = [block for block in blocks if block.kind is not BlockKind.HEADING]
-    alone = all(block.quoted for block in written)
+    if written and not written[0].quoted and _ANNOUNCES.fullmatch(written[0].text):
+        written = written[1:]
+    alone = bool(written) and all(block.quoted for block in written)
     found = list(blocks)
     at = 0
     while at < len(found):
@@ -75,8 +89,10 @@ def adopts(text: str) -> bool:
     """Whether the first sentence of a text makes what was said before it the author's own."""
     if not text or len(text) > _LONGEST:
         return False
-    sentences = sentences_of(text)
-    return bool(sentences) and is_adoption(sentences[0].text)
+    sentences = [sentence.text for sentence in sentences_of(text)[:2]]
+    if not sentences or _RESERVES.search(sentences[0]) is not None:
+        return False
+    return any(is_adoption(sentence) for sentence in sentences)
 
 
 def is_adoption(sentence: str) -> bool:
