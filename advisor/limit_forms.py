@@ -18,9 +18,11 @@ COMPUTE: Final = (
     r"|tensor pipes?|(?:fp|int)\d pipes?|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|shaders"
     r"|(?:gpu|cpu|card|chip)['’]s cores"
     r"|matrix (?:units?|engines?)|tensor units?"
-    r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ](?:adds?|accumulate\w*)|macs"
+    r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ](?:adds?|accumulate\w*)(?: capacity| units?"
+    r"| throughput)?|macs"
     r"|(?:avx[- ]?\d*|simd) units?|matrix (?:products?|math)"
-    r"|floating[- ]point (?:operations|throughput|units?)|processing power|number crunching"
+    r"|floating[- ]point (?:operations|throughput|units?|work|maths?|ops|arithmetic)"
+    r"|processing power|number[- ]crunching"
     r"|(?:core |gpu )?clock(?: speed| rate)?s?)"
 )
 MEMORY: Final = (
@@ -47,7 +49,8 @@ _NO_NOUN: Final = (
 _STOP: Final = (
     r"(?:bottlenecks?|limits?|limiter|limiting (?:factor|resource)|limitation|constraint"
     r"|binding constraint|(?:deciding|decisive) factor|scarce resource|wall|cost|pace[- ]?setter"
-    r"|culprit|weak (?:link|spot|point)|choke ?point|(?:the )?reason|(?:what"
+    r"|culprit|weak (?:link|spot|point)|long pole|dominant (?:cost|term|part)|slow part"
+    r"|choke ?point|(?:the )?reason|(?:what"
     r"|where) (?:\w+ ){0,4}?(?:counts?|limits?|decides?|matters?"
     r"|determines?|sets?"
     r"|waits?|slows?|takes?|costs?|governs?|spends?|goes|holds?|keeps?|drives?|(?:is|are) waiting"
@@ -72,6 +75,9 @@ _STOP_HINTS: Final = (
     "pace",
     "culprit",
     "weak ",
+    "long pole",
+    "dominant",
+    "slow part",
     "choke",
     "where",
     "reason",
@@ -121,7 +127,8 @@ _PLAIN: Final = (
 )
 """A few words without a negation."""
 _FAST_MEMORY: Final = (
-    r"(?:memory (?:bus|bandwidth|system|controllers?|channels?|traffic|reads?)|(?:hbm|dram|vram)"
+    r"(?:memory (?:bus|bandwidth|speed|system|controllers?|channels?|traffic|reads?)|(?:hbm|dram"
+    r"|vram)"
     r"(?: bandwidth)?|g?ddr\d?x?(?: sticks?| bus| channels?)?|bandwidth|(?:memory )?bus|dimms?)"
 )
 """Memory as what delivers bytes, and not as what holds them."""
@@ -143,8 +150,10 @@ FORMS: Final = (
             "intensive",
             "heavy",
             "hungry",
+            "starved",
         ),
-        rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated|intensive|heavy|hungry)\b"
+        rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated|intensive|heavy|hungry"
+        rf"|starved)\b"
         rf"{_NO_NOUN}",
     ),
     # is a compute-bound workload, is a compute problem
@@ -158,7 +167,8 @@ FORMS: Final = (
         (" by ", " on ", " for "),
         r"\b(?:bound(?:ed)?|limited|constrained|bottlenecked|dominated|dictated|governed"
         r"|determined|gated"
-        r"|throttled|capped|restricted|set|driven|decided|given|slowed down|held (?:back|up)"
+        r"|throttled|capped|restricted|set|driven|decided|given|slowed down|eaten(?: up)?|consumed"
+        r"|taken up|swallowed|held (?:back|up)"
         r"|bottlenecks?|waits?|waiting|stalls?|depends?|hinges) "
         rf"(?:only |mostly |mainly |entirely |purely |primarily )?(?:by|on|for) {_FEW[7]}{_ANY}",
     ),
@@ -192,7 +202,8 @@ FORMS: Final = (
     LimitForm(
         ("saturat", "max", "exhaust", "out of", "short o", "starved", "enough", "too few"),
         r"\b(?:saturat(?:es?|ed|ing)|max(?:es|ed|ing)? out|exhausts?|r[ua]ns? out of"
-        r"|running out of|short (?:of|on)|starved (?:of|for)|(?:not|has no|lacks) enough"
+        r"|running out of|short (?:of|on)|starved (?:of|for)|(?:not|has no|lacks|(?:does"
+        r"|do)(?: not|n['’]t) have) enough"
         rf"|too few) {_FEW[4]}{_ANY}",
     ),
     # the tensor cores are saturated, keeps the ALUs busy
@@ -285,11 +296,21 @@ FORMS: Final = (
         r"|plays? (?:hardly|no|little|next to no) (?:\w+ )?(?:role|part))\b",
     ),
     LimitForm(
-        ("issue", "problem", "negligible", "irrelevant", "secondary", "afterthought"),
+        (
+            "issue",
+            "problem",
+            "negligible",
+            "irrelevant",
+            "second",
+            "afterthought",
+            "detail",
+            "show",
+        ),
         rf"\b(?P<compute>{_FAST_MEMORY}|memory|weights?) (?:(?:is|are|was|were)(?: not|n['’]t"
         rf"| never"
         r"| hardly) (?:the|an?|our|your) (?:\w+ )?(?:issue|problem)"
-        r"|(?:is|are|being) (?:then )?(?:negligible|irrelevant|secondary|an afterthought))\b",
+        r"|(?:is|are|being) (?:then )?(?:negligible|irrelevant|secondary|an afterthought"
+        r"|(?:an? )?second[- ]order(?: effect)?|an? (?:detail|side ?show)))\b",
     ),
     LimitForm(
         ("issue", "problem"),
@@ -365,6 +386,18 @@ FORMS: Final = (
     LimitForm(
         ("intensity",),
         r"\b(?:high|large|considerable|plenty of) (?P<compute>arithmetic) intensity\b",
+    ),
+    # decode time is nearly all multiplications, doing maths 100% of the time
+    LimitForm(
+        (" all ", "entirely", "purely", "mostly", " just "),
+        r"\b(?:time|latency|step|wait|cost|token|budget)\b[^.;:,]{0,24}? (?:is|are) (?:nearly "
+        r"|almost "
+        rf"|practically |basically )?(?:all|entirely|purely|mostly|just) {_FEW[2]}{COMPUTE}",
+    ),
+    LimitForm(
+        ("doing ",),
+        r"\b(?:is|are) (?:busy )?doing (?P<compute>maths?|arithmetic|multiplications|sums)"
+        r" (?:\w+ )?(?:(?:9\d|100) ?%|non-?stop|all the time|the whole time|constantly)",
     ),
     # busy multiplying, spends its time on arithmetic
     LimitForm(

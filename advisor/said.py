@@ -232,6 +232,8 @@ def is_excused(said: Said) -> bool:
 
 
 _FEWER_BYTES: Final = Form(
+    r"\b(?:arithmetic|maths?|multipl\w+|gemms?|compute|mmas?) and (?:(?:mx|nv)?fp[468]|int[2-8]"
+    r"|[2-8][- ]bit) weights\b|"
     r"\b(?:halv\w+|quarter\w*|cuts?|reduc\w+|fewer|less|half|lower\w*|shrink\w*|sav\w+) (?:the "
     r"|of the )?"
     r"(?:weight |memory |hbm |dram )?(?:bytes|traffic|reads)"

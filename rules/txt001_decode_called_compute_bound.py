@@ -32,7 +32,7 @@ from advisor.evidence import arithmetic_of, bound_of, is_stated
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.limits import Limit
-from advisor.prose.model import Kind, Phase
+from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import PROSE, STATEMENTS, Rule
 from advisor.said import Said, Wrong, confidence_of, in_sight, is_small_batch
 from advisor.statements import Assertion, read_statement
@@ -298,10 +298,23 @@ def _points_at_work(said: Said) -> bool:
 _SCALE = {"G": 1e9, "B": 1e9, "T": 1e12, "P": 1e15}
 
 
+def _sure(statement: Statement) -> Confidence | None:
+    """As the text asserts it; a roof that is hit is no hedge."""
+    roofed = statement.kind is Kind.BOUND and _ROOF.search(statement.text) is not None
+    if statement.status is Status.HEDGED and roofed and not _WAVERS.search(statement.text):
+        return Confidence.HIGH
+    return confidence_of(statement)
+
+
+_ROOF = Form(
+    r"\b(?:hits?|hitting|reach(?:es|ed)?|against|under|at) (?:the|its|our) [\w -]{2,24}ceiling\b"
+)
+
+
 def _judge(said: Said) -> Wrong | None:
     """Small-batch decode that is said to wait for arithmetic, or to keep the matrix units busy."""
     statement = said.statement
-    sure = in_sight(statement, confidence_of(statement))
+    sure = in_sight(statement, _sure(statement))
     if sure is None or not is_small_batch(statement):
         return None
     decode = statement.phase is Phase.DECODE

@@ -328,6 +328,12 @@ _MULTIPLIES: Final = Form(
     r"|generation|tok\S*|experience|case|path))?(?=\s|[.,;]|$)",
 )
 """A single user who is doubled: his rate is meant."""
+_DOUBLING: Final = Form(
+    r"\b(?P<own>doubl|tripl|quadrupl)ing (?:of|in) (?:the |his |her |their |my "
+    r"|our )?(?:\w+ )?(?:tokens?"
+    r"(?: rate| per second|/s)|tok/s|t/s|speed|rate|pace)\b"
+)
+"""A gain as a noun: "a doubling of chat speed"."""
 _TIMES: Final = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
 
 
@@ -339,10 +345,11 @@ _MULTIPLIED: Final = Form(
 
 
 def _multiplied(clause: Clause, text: str) -> Effect | None:
-    match = _MULTIPLIES.search(text) or _MULTIPLIED.search(text)
+    match = _MULTIPLIES.search(text) or _MULTIPLIED.search(text) or _DOUBLING.search(text)
     if match is None:
         return None
-    factor = _TIMES[(match["verb"] or match["own"]).lower()]
+    groups = match.groupdict()
+    factor = _TIMES[(groups.get("verb") or groups["own"]).lower()]
     return Effect(Kind.GAIN, clause.start + match.start(), clause.start + match.end(), factor)
 
 
