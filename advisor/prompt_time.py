@@ -17,14 +17,17 @@ from advisor.said import Said, Wrong, bandwidth_of, confidence_of
 _READ: Final = r"(?:read|process|ingest|encod|handl|evaluat|swallow|digest|crunch|prefill)\w*"
 _RATE_OF_PROMPT: Final = Form(
     r"\b(?:prompt (?:processing|evaluation|eval|rate|speed)|prefill(?:s|ing|ed)?|pp\d*"
-    rf"|{_READ}(?: the| its| my| our| a| an?)?(?: [\w-]+)? prompts?|prompts?(?: \w+){{0,2}}? (?:at"
+    rf"|{_READ}(?: the| its| my| our| a| an?)?(?: [\w-]+)? prompts?"
+    rf"|{_READ}(?=[^.;]{{0,24}} of prompts? (?:a|per) )|prompts?(?: \w+){{0,2}}? (?:at"
     rf"|{_READ}))\b[^.;]{{0,40}}?"
-    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?:/s| per second| a second)"
+    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?: of prompts?)?(?:/s| per second| a second)"
 )
 _ANSWER_IN: Final = Form(
-    r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|generat\w+|writ\w+)\b"
+    r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|summar(?:y|ies)|generat\w+"
+    r"|writ\w+)\b"
     r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
-    r"|responses?|completions?|essays?|stor(?:y|ies)|outputs?|letters?|texts?))\b[^.;]{0,48}?"
+    r"|responses?|completions?|essays?|stor(?:y|ies)|summar(?:y|ies)|outputs?|letters?"
+    r"|texts?))\b[^.;]{0,48}?"
     r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
     r"|(?P<part>tenth|half|fifth|quarter) (?:of )?a second)"
 )
@@ -35,7 +38,8 @@ _EACH_ONE: Final = (
     r"(?:(?:every|each)(?: single)?(?: one of)? (?:(?:prompt|input|document) tokens?|token (?:of"
     r"|in)"
     r" (?:the|a|your|my|our|its) (?:\w+ )?(?:prompt|input|document|context|contract|file))"
-    r"|(?:all|the) (?:\w+ )?(?:prompt|input) tokens each)"
+    r"|(?:all|the) (?:\w+ )?(?:prompt|input) tokens each"
+    r"|(?:prompt|input|document)['’]s [\d,]+ ?k? tokens each)"
 )
 _AGAIN: Final = Form(
     rf"\b{_EACH_ONE}\b[^.;]{{0,60}}?\b(?:fetch|read|load|stream|pull|mov|sweep|drag|haul|costs?"

@@ -232,7 +232,10 @@ def _is_denied_loss(said: Said, context: int) -> bool:
         and statement.phase is Phase.DECODE
         and context >= _LONG
         and (_ANSWERED.search(statement.text) is not None or not said.has(r"\?"))
-        and (said.says(r"context|tokens|prompt") or "?" in statement.context_text)
+        and (
+            said.says(r"context|tokens|prompt|window|history|dialog|document")
+            or "?" in statement.context_text
+        )
     )
 
 
