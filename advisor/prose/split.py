@@ -117,7 +117,7 @@ BY_COUNT: Final = Form(
     r" \w+)\b"
     r"|\bhalving each time\b|\bhalves (?:with|at) (?:each|every) doubling\b"
     r"|\bn times (?:as (?:fast|quick)|faster|the (?:speed|rate))|\bmultipl\w+ [^.;]{0,48}? by n\b"
-    r"|\bscal\w+ [^.;,]{0,30}?(?:perfectly|linearly)|\blinear(?:ly)? (?:scal\w+|in n\b)"
+    r"|\bscal\w+ [^.;,]{0,30}?(?:perfectly|linearly)|\blinear(?:ly)? (?:scal\w+|in n\b|speed-?up)"
     rf"|\b(?:in (?:\w+ )?proportion|proportional(?:ly)?|one to one|linear(?:ly)?) (?:to|with|in)"
     rf" (?:the"
     rf" )?(?:number|count) of {_THINGS}"
