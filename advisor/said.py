@@ -158,6 +158,8 @@ def is_small_batch(statement: Statement) -> bool:
         text = _SHAPE.sub("", text)  # the shape that a kernel was timed with
     if rows_in(text) >= LARGE_BATCH:
         return False
+    if statement.frame.is_mixed and batch is None and not statement.is_single:
+        return False
     return statement.is_single or "LARGE_BATCH" not in statement.nearby
 
 
@@ -171,7 +173,7 @@ def decode_gain(said: Said) -> Confidence | None:
     statement = said.statement
     if statement.kind is not Kind.GAIN or statement.phase is not Phase.DECODE:
         return None
-    if is_unlinked(statement) or (statement.is_aggregate and not statement.is_single):
+    if is_unlinked(statement) or _is_of_all(statement):
         return None
     if is_of_units(statement) or is_general(statement) or is_excused(said):
         return None
@@ -200,6 +202,18 @@ def attributed(said: Said) -> Confidence | None:
     return decode_gain(said._replace(statement=statement._replace(status=Status.ASSERTED)))
 
 
+def _is_of_all(statement: Statement) -> bool:
+    """Whether the tokens of all users are meant; words of the clause itself come first."""
+    if _SUMMED.search(statement.text) is not None:
+        return True
+    if not statement.is_aggregate:
+        return False
+    if {"AGGREGATE", "THROUGHPUT"} <= statement.clause:
+        return True
+    return not statement.is_single or "SINGLE" not in statement.clause | statement.sentence
+
+
+_SUMMED: Final = Form(r"\b(?:in (?:sum|total)|together|altogether|overall|combined)\W*$")
 _SHAPE: Final = Form(r"\bM ?= ?\d+")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
 _TENS_AT_LEAST: Final = "|".join(

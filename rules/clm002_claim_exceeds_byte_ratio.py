@@ -210,6 +210,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if len({one.lower() for one in _ENGINES.findall(statement.context_text)}) > 1:
         return None
+    if _has_own_factors(statement.sentence_text):
+        return None
     ratio = byte_ratio(statement.context_text)
     if ratio is None or speedup <= _GRACE * ratio:
         return None
@@ -227,6 +229,22 @@ def _is_at_home(statement: Statement) -> bool:
     """Whether formats of one-user runtimes are compared, and nothing is said of prompts."""
     told = _HOME_FORMAT.search(statement.context_text) is not None
     return told and "PREFILL" not in statement.around and statement.phase is Phase.UNKNOWN
+
+
+_FACTORS = Form(r"(?<![\w.])\d+(?:\.\d+)? ?[x×](?!\d)")
+
+
+def _has_own_factors(sentence: str) -> bool:
+    """Whether each of two narrow formats has a factor: over 16 bits, and not over the other.
+
+    "FP8 brings 1.9x, INT4 3.1x".
+    """
+    widths = widths_of(sentence)
+    narrow = len(widths) > 1 and max(widths) < _WIDE
+    return narrow and len(_FACTORS.findall(sentence)) > 1
+
+
+_WIDE = 16.0
 
 
 def _sure(statement: Statement) -> Confidence | None:

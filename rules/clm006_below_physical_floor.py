@@ -42,7 +42,7 @@ from advisor.judge import GRACE
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, rows_in
+from advisor.said import NO_DECODE, Said, Wrong, floor_of, rows_in
 from advisor.steps import Step
 from advisor.wording import digits, milliseconds, size
 
@@ -229,14 +229,18 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if over >= _SERVERS and len(re.findall(_A_RATE, statement.sentence_text)) > 1:
         return None  # one of several rates, and far above: that of a batch
-    if over >= _SERVERS and not any(said.says(unit) for unit in (_RATES, _MS_EACH, _OF_STREAM)):
-        return None  # a time so short is one of a part: of arithmetic, of a kernel
+    if over >= _SERVERS and not any(
+        re.search(unit, statement.text, re.IGNORECASE) for unit in (_RATES, _OF_STREAM)
+    ):
+        return None  # a time so short is that of a part, or saved: of arithmetic, of a kernel
     alone = statement.is_single or statement.frame.batch == 1
     modest = (
         over < _SERVERS and statement.tpot_ms > _OF_SERVERS and statement.nearby.isdisjoint(_OF_ALL)
     )
     of_row = statement.table is not None and "B/s" not in " ".join(statement.table[1])
     sure = Confidence.HIGH if alone or (modest and not of_row) else Confidence.MEDIUM
+    if statement.near is not None and floor_of(statement.near) is None:
+        sure = Confidence.MEDIUM  # operands that stand elsewhere may be those of another variant
     read = floor.weight_bytes + floor.kv_bytes
     return Wrong(
         f"{read / 1e9:.3g} GB over {floor.bandwidth_gbs:,.0f} GB/s take {floor.ms:.3g} ms, so"
@@ -282,7 +286,8 @@ def _has_one_reading(said: Said) -> bool:
     named = said.has(r"\d(?:s|gb)?[ -]pcie") and not said.has(_LINKED)
     if ("OFFLOAD" in statement.nearby and not named) or "TRAINING" in statement.around:
         return False
-    if "SPEC" in statement.nearby and not said.has(_UNDRAFTED):
+    drafted = "SPEC" in statement.nearby or statement.cause == "SPEC"
+    if drafted and not said.has(_UNDRAFTED):
         return False
     if said.has(r"accepted|tokens per pass") and statement.frame.tokens_per_pass is None:
         return False
@@ -290,7 +295,7 @@ def _has_one_reading(said: Said) -> bool:
     if "MOE" in statement.around and statement.frame.active_parameters is None and not dense:
         return False
     alone = (statement.frame.devices or 1) == 1 and statement.frame.total_bandwidth_gbs is None
-    if alone and said.has(_MANY):
+    if alone and (said.has(_MANY) or statement.cause == "TP"):
         return False
     column = statement.table[0][statement.table[2]] if statement.table is not None else ""
     if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE) and not (

@@ -267,11 +267,12 @@ def _all_bytes(said: Said) -> float | None:
     told_of = text if statement.table is not None else statement.sentence_text
     if not _FOR_EACH.search(told_of) or not _TAKEN.search(text):
         return None
-    if _HELD.search(text) or re.search(_PART_OF, text) or re.search(r"\bdense\b", text):
+    if _HELD.search(text) or re.search(_PART_OF, text) or re.search(r"\b(?:dense|active)\b", text):
         return None
     for amount in _GIGABYTES.finditer(text):
         told = float(amount[1]) * 1e9
         denied = _DENIED.search(text, 0, amount.start()) is not None
+        denied |= _is_of_active(told, statement.frame)
         if not denied and _is_all(told, total, statement.frame.weight_bits):
             return told
     return None
@@ -279,6 +280,18 @@ def _all_bytes(said: Said) -> float | None:
 
 _DENIED = Form(r"\b(?:not|rather than|instead of|never|nor|against|than)(?: \w+){0,2} ?$")
 """What an amount is contrasted with."""
+
+
+def _is_of_active(told: float, frame: Frame) -> bool:
+    """Whether an amount is what the active parameters come to in the format, or in a wide one."""
+    active = frame.active_parameters or 0.0
+    if frame.weight_bytes is not None and abs(told - frame.weight_bytes) < _SAME * told:
+        return False  # what the file takes
+    widths = (frame.weight_bits,) if frame.weight_bits is not None else (16.0, 8.0)
+    return any(abs(told - active * bits / 8.0) < _SAME * told for bits in widths)
+
+
+_SAME = 0.06
 
 
 def _is_all(told: float, total: float, bits: float | None) -> bool:

@@ -28,6 +28,7 @@ from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
+from advisor.prose.baselines import OVER_BANDWIDTH
 from advisor.prose.cache_patterns import ANY_LENGTH
 from advisor.prose.model import Kind, Phase
 from advisor.prose.portions import is_portion
@@ -175,6 +176,8 @@ def _judge(said: Said) -> Wrong | None:
     if statement.phase in NO_DECODE or statement.is_aggregate:
         return None
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or is_unlinked(statement):
+        return None
+    if OVER_BANDWIDTH.search(statement.text) is not None:
         return None
     text = statement.context_text
     if not _is_split(said) or is_staged(text) or has_replicas(text):

@@ -171,6 +171,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     packed = "PACKED" in statement.nearby and not said.has(_UNPACKED)
     most = _MOST_OF_BITS.get(statement.frame.weight_bits or 16.0, _MOST)
+    if packed and statement.table is not None and (statement.frame.weight_bits or 16.0) < 16.0:
+        return None  # narrower as well: the row it is compared with may be wider
     if packed and (statement.speedup is None or statement.speedup <= most):
         return None
     figure = claimed(statement)

@@ -19,6 +19,8 @@ CONCLUDING: Final = frozenset(
     ["so", "hence", "thus", "therefore", "thereby", "which", "accordingly"]
 )
 """Words that open a conclusion."""
+OVER_BANDWIDTH: Final = Form(r"\b(?:at|over|by|with) (?:\w+ )?\d[\d.,]* ?[tg]b/s\b")
+"""A time that is computed of bytes, and no claim: "which at 3.35 TB/s is 10.7 ms"."""
 _MS: Final = re.compile(r"\d ?(?:ms|[uµ]s|s)\b")
 
 
@@ -32,6 +34,8 @@ def against_earlier(statement: Statement, base_ms: float | None) -> Statement:
     if statement.is_aggregate or statement.phase in _NOT_TOKENS:
         return statement
     of_part = not statement.clause.isdisjoint({"FLOPS", "PEAK", "BYTES", "KV", "MATMUL"})
+    if OVER_BANDWIDTH.search(statement.text) is not None:
+        return statement
     if of_part and _MS.search(statement.text) is not None:
         return statement  # the time of a part: "the arithmetic would take 0.05 ms"
     before = [tpot for phase, _, tpot in statement.earlier if tpot and phase not in _NOT_TOKENS]

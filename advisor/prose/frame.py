@@ -34,6 +34,8 @@ class Frame:
     """What is stated; None where nothing is, or where several values are."""
 
     batch: int | None = None
+    is_mixed: bool | None = None
+    """Whether one stream and a batch are named together: two loads, and none of both."""
     context: int | None = None
     is_loose: bool | None = None
     """Whether the context is a number of tokens that no word calls one."""
@@ -65,6 +67,14 @@ class Frame:
     tokens_per_pass: float | None = None
     acceptance: float | None = None
 
+    def lacks(self, other: Frame) -> frozenset[str]:
+        """Names of the operands of a step that another frame has, and this one has not."""
+        return frozenset(
+            name
+            for name in _OPERANDS
+            if getattr(self, name) is None and getattr(other, name) is not None
+        )
+
     def over(self, outer: Frame) -> Frame:
         """The frame, with what it leaves open taken from an outer one."""
         if outer is NOTHING:
@@ -90,6 +100,10 @@ class Frame:
         return replace(self, **missing) if missing else self
 
 
+_OPERANDS: Final = (
+    "weight_bits", "weight_bytes", "parameters", "active_parameters", "model", "hardware",
+    "devices", "bandwidth_gbs", "total_bandwidth_gbs",
+)  # fmt: skip
 NOTHING: Final = Frame()
 _NAMES: Final = tuple(item.name for item in fields(Frame))
 
@@ -148,11 +162,14 @@ def frame_of(text: str) -> Frame:
     if bandwidth is None and not bandwidths and hardware is None:
         bandwidth = channels_gbs(text)
     together = bandwidth is not None and _is_of_all(bandwidths, bandwidth, devices, hardware)
+    several = (regime.batch or 1) > 1
+    mixed = several and (_ALONE.search(text) or _UP_TO.search(text)) is not None
     named = regime.context_tokens or regime.prompt_tokens
     loose = _context_of(text) if named is None else None
     context = named or loose
     return Frame(
-        batch=None if (regime.batch or 0) > _MOST_SEQUENCES else regime.batch,
+        batch=None if mixed or (regime.batch or 0) > _MOST_SEQUENCES else regime.batch,
+        is_mixed=True if mixed else None,
         context=context,
         is_loose=True if loose is not None else None,
         sequences=sequences_in(text) if context is not None and _EACH.search(text) else None,
@@ -181,6 +198,16 @@ _TOGETHER: Final = Form(
     r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
     r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",
 )
+_ALONE: Final = Form(
+    r"\b(?:one|a single|single|a lone) (?:[\w-]+ ){0,2}?(?:users?|streams?|requests?|sequences?"
+    r"|sessions?|conversations?|callers?)\b|\bbatch(?: size)?[ =:]{1,2}1\b(?![,.]?\d)"
+)
+"""One stream, in a sentence that names a batch as well."""
+_UP_TO: Final = Form(
+    r"\b(?:up to|at most|max(?:imum|imal)?|peaks? (?:of|at)|between|from|as many as) (?:about )?\d+"
+    r" (?:[\w-]+ ){0,2}?(?:users?|streams?|requests?|sequences?|sessions?|conversations?|chats?)\b"
+)
+"""The most of a load that changes."""
 _OF_EACH: Final = Form(
     r"\W{0,2}(?:each\b|apiece\b|(?:per|a|/) ?(?:card|gpu|device|chip|accelerator|socket|one)\b)"
 )
@@ -363,22 +390,40 @@ class Memory:
         """Begin with nothing."""
         self._stated: dict[str, object] = {}
         self._disputed: set[str] = set()
+        self._mixtures: dict[float, float] = {}
 
-    def learn(self, frames: Iterable[Frame]) -> None:
-        """Take in what frames state."""
-        for frame in frames:
-            if frame is NOTHING:
+    @property
+    def disputed(self) -> frozenset[str]:
+        """Names of what was stated twice and differently."""
+        return frozenset(self._disputed)
+
+    def learn(self, frame: Frame) -> None:
+        """Take in what a frame states."""
+        if frame is NOTHING:
+            return
+        for name in _NAMES:
+            value = getattr(frame, name)
+            if value is None or name in self._disputed or name in _OWN_BLOCK:
                 continue
-            for name in _NAMES:
-                value = getattr(frame, name)
-                if value is None or name in self._disputed or name in _OWN_BLOCK:
-                    continue
-                if name == "context" and frame.is_loose:
-                    continue  # any number of tokens, which need not be the length of a context
-                known = self._stated.setdefault(name, value)
-                if known != value:
-                    del self._stated[name]
-                    self._disputed.add(name)
+            if name == "context" and frame.is_loose:
+                continue  # any number of tokens, which need not be the length of a context
+            known = self._stated.setdefault(name, value)
+            if known != value:
+                del self._stated[name]
+                self._disputed.add(name)
+
+    def learn_mixtures(self, sizes: Iterable[tuple[float, float | None]]) -> None:
+        """Take in sizes of models with what a token uses of them."""
+        self._mixtures.update({size: active for size, active in sizes if active is not None})
+
+    def completed(self, frame: Frame) -> Frame:
+        """A frame that names a mixture by its size alone, with what a token uses of it."""
+        if frame.parameters is None or frame.active_parameters is not None:
+            return frame
+        for size, active in self._mixtures.items():
+            if _is_alike(frame.parameters, size):
+                return replace(frame, active_parameters=active)
+        return frame
 
     def frame(self) -> Frame:
         """What still holds for the whole document."""

@@ -171,6 +171,8 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
         return Effect(Kind.SAVING, clause.start + less.start(), clause.start + less.end())
     metrics = ("BYTES", "CAPACITY") if pruned else ("BYTES",)
     pair = _near(clause.tags, "DOWN", metrics)
+    if pair is not None and _is_contrasted(text, pair, clause.start):
+        return None
     if pair is not None:
         return Effect(Kind.SAVING, pair[0].start, max(pair[0].end, pair[1].end))
     read = next((tag for tag in clause.tags if tag.name == "BYTES"), None)
@@ -317,7 +319,7 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
         or _near(tags, "UP", ("RATE",))
         or _near(tags, "IMPROVED", ("TIME", "RATE"))
     )
-    if pair is not None:
+    if pair is not None and not _is_contrasted(text, pair):
         factor = VERBS.get(text[pair[0].start : pair[0].start + 4].lower())
         end = max(pair[0].end, pair[1].end)
         return Effect(Kind.GAIN, pair[0].start, end, factor, metric=pair[1].start)
@@ -365,6 +367,16 @@ def _spent(text: str, tag: Tag) -> bool:
     )
 
 
+def _is_contrasted(text: str, pair: tuple[Tag, Tag], start: int = 0) -> bool:
+    """Whether a metric is named as what does not change: "saves prefill, not time per token".
+
+    `start`: where the text begins in the block.
+    """
+    first, last = sorted(pair, key=lambda tag: tag.start)
+    return _CONTRAST.search(text, first.end - start, last.start - start) is not None
+
+
+_CONTRAST: Final = Form(r"\b(?:not|no|neither|nor|rather than|instead of|nothing of)\b")
 _DOING: Final = re.compile(r" (?!generat|decod|wait|writ|produc)\w+ing\b")
 _OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME", "PRUNE", "MASK"})
 """Something of tokens, or of weights that are zero."""

@@ -196,9 +196,10 @@ LEVERS: Final = MappingProxyType(
         ),
         "ATTN": (
             "flashattention(|2|3|4), flash attention(|2|3|4), flash attn, flash attention (2|3|"
-            "4), fa2, fa3, fa4, flash decoding, flashdecoding, flashinfer, attention kernel(|"
-            "s), fused attention, sdpa, xformers, split kv, splitkv, memory efficient "
-            "attention, scaled dot product attention, faster attention, attention backend, "
+            "4), fa2, fa3, fa4, flash decod(e|ing), flashdecod(e|ing), flashinfer, "
+            "attention kernel(|s), fused attention, sdpa, xformers, split kv, splitkv, "
+            "memory efficient attention, scaled dot product attention, faster attention, "
+            "attention backend, "
             "attention implementation, makes attention, attention (is|gets|becomes), attention "
             "with the, attention part, attention step, attention operation, attention "
             "computation, attention kernels, faster attention kernel, fa kernel, flash kernel, "

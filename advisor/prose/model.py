@@ -100,6 +100,9 @@ class Statement(NamedTuple):
     phase: Phase
     frame: Frame
     """The regime and operands, as far as they are stated."""
+    near: Frame | None = None
+    """Those of its block, row, lead-in and headings alone, where other parts of the document differ
+    in theirs."""
     phase_reach: int = 0
     """How far away the words stand that say the phase: as for `reach`."""
     cause: str | None = None

@@ -294,7 +294,9 @@ OF_WHICH: Final = Form(
 """A time that is a part of another."""
 A_PART: Final = Form(
     r"[^.;:]{0,24}?\b(?:(?:goes?|went|going) (?:in)?to|(?:is|are|was|were|being)? ?(?:spent|lost"
-    r"|wasted)|of (?:it|overhead|launch\w*|latency for)|(?:which|that) [^.;:]{0,40}?\b(?:give|gives"
+    r"|wasted)"
+    r"|of (?:it|that|this|them|these|those|which|overhead|launch\w*|latency for)\b"
+    r"|(?:which|that) [^.;:]{0,40}?\b(?:give|gives"
     r"|giving) back|(?:to|can be|could be|be) (?:gained|saved|won|spared|recovered))\b"
 )
 """What follows a time that is a part of another."""

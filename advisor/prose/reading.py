@@ -31,6 +31,7 @@ from advisor.prose.serving import elliptic, is_topical
 from advisor.prose.status import goes_on_past, is_past, is_void, part_of, status_of
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of, voiced
+from advisor.prose.widths import sizes_of
 from advisor.quantity.lexing import words
 
 _LONGEST_SENTENCE: Final = 1500
@@ -91,17 +92,29 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
     recent: list[Block] = []
     bases: dict[int, float | None] = {}
 
-    def outer() -> Frame:
-        """What the document said before, learned when somebody asks."""
+    def within(frame: Frame) -> Frame:
+        """A frame with what the document said before, learned when somebody asks."""
         for earlier in waiting:
-            sentences = sentences_of(earlier.text)
-            memory.learn(
-                frame_of(sentence.text)
-                for sentence in sentences
-                if len(sentence.text) <= _LONGEST_SENTENCE
-            )
+            for sentence in sentences_of(earlier.text):
+                if len(sentence.text) <= _LONGEST_SENTENCE:
+                    memory.learn(frame_of(sentence.text))
+                    memory.learn_mixtures(sizes_of(sentence.text))
         waiting.clear()
-        return memory.frame()
+        return memory.completed(frame.over(memory.frame()))
+
+    disputed: list[frozenset[str]] = []
+
+    def disputes() -> frozenset[str]:
+        """What the parts of the document state differently, looked for when somebody asks."""
+        if not disputed:
+            whole = Memory()
+            for block in (*page.front, *page.blocks):
+                if len(block.text) <= _LONGEST_BLOCK and _may_set_up(block.text):
+                    for sentence in sentences_of(block.text):
+                        if len(sentence.text) <= _LONGEST_SENTENCE:
+                            whole.learn(frame_of(sentence.text))
+            disputed.append(whole.disputed)
+        return disputed[0]
 
     blocks = voiced(page.blocks)
     for index, block in enumerate(blocks):
@@ -110,7 +123,9 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
         following = blocks[index + 1] if index + 1 < len(blocks) else None
         if block.kind is not BlockKind.HEADING or block.text.rstrip().endswith("?"):
             base_ms = bases.get(block.group) if block.kind is BlockKind.ITEM else None
-            reader = _BlockReader(block, outer, _record(recent, block), following, base_ms)
+            reader = _BlockReader(
+                block, within, disputes, _record(recent, block), following, base_ms
+            )
             own = list(reader.statements())
             found.extend(own)
             if block.kind is BlockKind.ITEM and BASE_ROW.search(block.text) is not None:
@@ -215,7 +230,8 @@ class _BlockReader:
     def __init__(
         self,
         block: Block,
-        outer: Callable[[], Frame],
+        within: Callable[[Frame], Frame],
+        disputes: Callable[[], frozenset[str]],
         siblings: Sequence[Block] = (),
         following: Block | None = None,
         base_ms: float | None = None,
@@ -225,10 +241,11 @@ class _BlockReader:
         self.following = following
         self.siblings = siblings
         self.prior = [tag_names(sibling.text) for sibling in siblings]
-        self.outer = outer
+        self.within = within
+        self.disputes = disputes
         self.sentences = sentences_of(block.text)
         self.names = [ideas_of(block.text, sentence.tags) for sentence in self.sentences]
-        self._known: dict[int, Frame] = {}
+        self._known: dict[int, tuple[Frame, Frame]] = {}
 
     def _frame(self, index: int) -> Frame:
         text = self.sentences[index].text
@@ -346,7 +363,9 @@ class _BlockReader:
         measured = "MEASURED" in own or (reported and kind is not Kind.BOUND)
         if status is Status.ASSERTED and "HOPED" not in own and (told or measured):
             status = Status.MEASURED
-        frame = self._frames(index)
+        near, frame = self._frames(index)
+        if effect.tpot_ms is not None and near != frame:
+            near = frame if near.lacks(frame).isdisjoint(self.disputes()) else near
         apart = self._apart(index, clause, own)
         named = labels[:2] if block.kind is BlockKind.CELL else labels
         cause, reach = cause_of(sentence.text, own, apart, before, named)
@@ -374,6 +393,7 @@ class _BlockReader:
             nearby=nearby,
             around=around,
             frame=frame,
+            near=near,
             context_text=self._context(index),
             after_text=self._after(index),
             opener=clause.opener,
@@ -473,10 +493,11 @@ class _BlockReader:
         found.extend(tag_names(title) for title in block.headings)
         return found
 
-    def _frames(self, index: int) -> Frame:
-        """What is stated for a sentence, its own words first."""
+    def _frames(self, index: int) -> tuple[Frame, Frame]:
+        """What is stated for a sentence, its own words first: near by, and in the document."""
         if index not in self._known:
-            self._known[index] = self._inherited(index)
+            near = self._inherited(index)
+            self._known[index] = near, self.within(near)
         return self._known[index]
 
     def _inherited(self, index: int) -> Frame:
@@ -494,7 +515,7 @@ class _BlockReader:
         frame = frame.over(label_frame(block.lead_in))
         for title in reversed(block.headings):
             frame = frame.over(label_frame(title))
-        return frame.over(self.outer())
+        return frame
 
     def _phase(
         self,
@@ -564,7 +585,7 @@ class _BlockReader:
                 return True
             if "LARGE_BATCH" in place:
                 return False
-        return any("SINGLE" in place for place in labels) or self._frames(index).batch == 1
+        return any("SINGLE" in place for place in labels) or self._frames(index)[1].batch == 1
 
     def _apart(self, index: int, clause: Clause, own: frozenset[str]) -> frozenset[str]:
         """Kinds of terms in the sentence, without a later clause that is about the prompt."""

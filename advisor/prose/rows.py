@@ -64,7 +64,7 @@ def row_frame(block: Block) -> Frame:
 
 
 _UPON: Final = re.compile(
-    r"\s*(?:\+|, then |, plus |\bplus\b|\bwith\b|\band\b|&)\s*", re.IGNORECASE
+    r"\s*(?:\+|,|, then |, plus |\bplus\b|\bwith\b|\band\b|&)\s*", re.IGNORECASE
 )
 
 

@@ -83,3 +83,35 @@ def test_a_row_of_a_table_is_no_claim_about_the_title() -> None:
         "| `dense-bf16` | 15.0 GB | 110 |\n| `ffn11k-bf16` | 12.6 GB | 126 |\n"
     )
     assert [one.rule for one in findings_in(text)] == []
+
+
+OTHERS = "Later, on an H100 with 3.35 TB/s and INT4 weights, we will see.\n"
+
+
+def test_operands_of_a_document_that_names_several_are_not_sure() -> None:
+    # 140 GB over 2,039 GB/s take 69 ms; the second paragraph says nothing of what it runs on
+    setup = "The 70B in BF16 (140 GB) runs on an A100 with 2,039 GB/s for one user.\n\n"
+    claim = "A token takes 40 ms.\n\n"
+    assert [one.rule for one in findings_in(setup + claim)] == ["CLM006"]
+    assert [one.rule for one in findings_in(setup + claim + OTHERS)] == []
+    assert [one.rule for one in findings_in(setup + claim + OTHERS, strict=True)] == ["CLM006"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Prefix reuse saves repeated prefill, not time per token, for one user.",
+        "Masking heads saves neither bytes nor time in decode for one user.",
+        "We removed the sentence that pruning doubles generation speed for one user.",
+        "FP8 brings 1.9x, INT4 3.1x, for one stream in decode.",
+        "From 83 tok/s for one request, batching brings it to 670 tok/s in sum.",
+    ],
+)
+def test_what_is_contrasted_taken_back_or_summed_is_no_claim(told: str) -> None:
+    assert [one.rule for one in findings_in(told)] == []
+
+
+def test_two_loads_in_one_sentence_are_none() -> None:
+    frame = frame_of("one interactive user by day and a batch of 256 at night")
+    assert (frame.batch, frame.is_mixed) == (None, True)
+    assert frame_of("a batch of 256 at night").batch == 256
