@@ -240,11 +240,11 @@ def _has_own_factors(sentence: str) -> bool:
     "FP8 brings 1.9x, INT4 3.1x".
     """
     widths = widths_of(sentence)
-    narrow = len(widths) > 1 and max(widths) < _WIDE
+    narrow = len(widths) > 1 and max(widths) < _UNQUANTIZED_BITS
     return narrow and len(_FACTORS.findall(sentence)) > 1
 
 
-_WIDE = 16.0
+_UNQUANTIZED_BITS = 16.0
 
 
 def _sure(statement: Statement) -> Confidence | None:

@@ -229,9 +229,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if over >= _SERVERS and len(re.findall(_A_RATE, statement.sentence_text)) > 1:
         return None  # one of several rates, and far above: that of a batch
-    if over >= _SERVERS and not any(
-        re.search(unit, statement.text, re.IGNORECASE) for unit in (_RATES, _OF_STREAM)
-    ):
+    named = re.search(_RATES, statement.text, re.IGNORECASE) or said.says(_OF_STREAM)
+    if over >= _SERVERS and not named:
         return None  # a time so short is that of a part, or saved: of arithmetic, of a kernel
     alone = statement.is_single or statement.frame.batch == 1
     modest = (
