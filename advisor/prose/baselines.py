@@ -19,7 +19,10 @@ CONCLUDING: Final = frozenset(
     ["so", "hence", "thus", "therefore", "thereby", "which", "accordingly"]
 )
 """Words that open a conclusion."""
-OVER_BANDWIDTH: Final = Form(r"\b(?:at|over|by|with) (?:\w+ )?\d[\d.,]* ?[tg]b/s\b")
+OVER_BANDWIDTH: Final = Form(
+    r"\b(?:at|over|by) (?:\w+ )?\d[\d.,]* ?[tg]b/s,? (?:(?:this|that|it|which|these) )?"
+    r"(?:is|are|takes?|needs?|comes? to|makes?|gives?|means)\b"
+)
 """A time that is computed of bytes, and no claim: "which at 3.35 TB/s is 10.7 ms"."""
 _MS: Final = re.compile(r"\d ?(?:ms|[uµ]s|s)\b")
 
