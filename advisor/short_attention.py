@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from advisor.cache_share import cache_share
 from advisor.finding import Confidence, ErrorClass
 from advisor.forms import Form
 from advisor.prose.lengths import inputs_in
@@ -47,19 +48,26 @@ def short_attention(said: Said) -> Wrong | None:
     if sure is None or not _is_attention(statement) or _is_other(said):
         return None
     long = "LONG" in statement.sentence and "SHORT" not in statement.sentence
-    if (context is not None and context > _SHORT) or long:
+    beside = cache_share(statement.frame, context or _USUAL)
+    over = statement.speedup is not None and statement.speedup > _GRACE * beside.most
+    small = beside.is_named and beside.share <= _SMALL and over
+    if (context is not None and context > _SHORT and not small) or long:
         return None
     if "SHORT" not in statement.nearby and context is None:
         sure = Confidence.MEDIUM
-    length = context or 512
     return Wrong(
-        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 "
-        f"GB of"
-        f" weights: attention is {100 * 131_072 * length / (15e9 + 131_072 * length):.1f}% of the"
-        " bytes, so even for free it brings no more",
+        f"{beside}: attention is {100 * beside.share:.1f}% of the bytes, so even for free it brings"
+        f" {beside.most:.2f}x",
         sure,
         ErrorClass.FLASH_ATTENTION_SHORT,
+        numbers={"context_tokens": beside.context, "cache_bytes": beside.cache_bytes},
     )
+
+
+_USUAL: Final = 512
+"""Tokens of a short chat, where nobody says how many."""
+_SMALL: Final = 0.1
+_GRACE: Final = 1.1
 
 
 def _is_attention(statement: Statement) -> bool:

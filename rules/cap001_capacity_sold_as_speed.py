@@ -117,6 +117,8 @@ _MORE = (
     r"|doubl\w+ the memory|(?:larger|bigger) (?:memory|hbm|vram)|memory to \d+|(?:frees|saves"
     r"|releases|free "
     r"up) \d+ ?gb"
+    r"|\d+ ?gb of (?:memory|vram|ram|hbm\w*) (?:\w+ ){0,3}?(?:makes?|speeds?|accelerates?|gives?"
+    r"|brings?|means?|will|would)\b"
 )
 _OTHER_LEVERS = frozenset({"QUANT", "PRUNE", "DISTILL", "KVQ", "GQA", "SPEC"})
 
@@ -180,6 +182,8 @@ def _judge(said: Said) -> Wrong | None:
         return wrong
     if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not _is_as_fast(said):
         return None
+    if _BY_BANDWIDTH.search(statement.text) is not None:
+        return None
     if (ratio := _follows_capacity(said)) is not None:
         return Wrong(
             f"{ratio:.3g}x the memory is not {ratio:.3g}x the speed: memory that is not read moves"
@@ -214,6 +218,10 @@ def _judge(said: Said) -> Wrong | None:
     if statement.phase is Phase.UNKNOWN and not about_tokens and not said.has(r"\bfits?\b"):
         sure = Confidence.MEDIUM
     return Wrong(_NOTHING, sure)
+
+
+_BY_BANDWIDTH = Form(r"\d ?[tg]b/s (?:\w+ ){0,2}?(?:makes?|speeds?|gives?|brings?|accelerates?)\b")
+"""A bandwidth as what makes it faster."""
 
 
 def _is_as_fast(said: Said) -> bool:

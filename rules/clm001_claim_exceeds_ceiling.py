@@ -27,6 +27,7 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.cache_share import cache_share
 from advisor.evidence import (
     AttachedClaim,
     claim_facts,
@@ -223,13 +224,11 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if "LONG" in statement.sentence:
         return None
-    length = context or _SHORT
+    beside = cache_share(statement.frame, context or _SHORT)
     return Wrong(
-        f"at {length:,} tokens the cache of an 8B is {131_072 * length / 1e9:.2g} GB beside 15 "
-        f"GB of"
-        f" weights: without any cache decode is {1 + 131_072 * length / 15e9:.2f}x",
+        f"{beside}: without any cache decode is {beside.most:.2f}x",
         sure,
-        numbers={"context_tokens": length},
+        numbers={"context_tokens": beside.context, "cache_bytes": beside.cache_bytes},
     )
 
 

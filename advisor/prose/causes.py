@@ -54,6 +54,8 @@ def cause_of(
                 if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
                     if weak in _OWN_FORMAT and reach >= 2 and lever != "PRUNE" and changed:
                         return weak
+                    if weak == ("CAPACITY", 0) and reach >= 2 and lever == "PEAK":
+                        return weak  # two reasons for one device, each in its sentence
                     return lever, reach
                 if weak[0] is None:
                     weak = lever, reach

@@ -23,7 +23,7 @@ from advisor.prose.devices import (
     is_in_turn,
     only_device,
 )
-from advisor.prose.lengths import sequences_in
+from advisor.prose.lengths import inputs_in, sequences_in
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found
@@ -166,6 +166,8 @@ def frame_of(text: str) -> Frame:
     mixed = several and (_ALONE.search(text) or _UP_TO.search(text)) is not None
     named = regime.context_tokens or regime.prompt_tokens
     loose = _context_of(text) if named is None else None
+    if loose is not None and _OF_INPUT.search(text) and set(inputs_in(text)) == {loose}:
+        named, loose = loose, None
     context = named or loose
     return Frame(
         batch=None if mixed or (regime.batch or 0) > _MOST_SEQUENCES else regime.batch,
@@ -198,6 +200,7 @@ _TOGETHER: Final = Form(
     r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
     r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",
 )
+_OF_INPUT: Final = Form(r"\b(?:prompts?|contexts?|inputs?|histor(?:y|ies)|windows?|documents?)\b")
 _ALONE: Final = Form(
     r"\b(?:one|a single|single|a lone) (?:[\w-]+ ){0,2}?(?:users?|streams?|requests?|sequences?"
     r"|sessions?|conversations?|callers?)\b|\bbatch(?: size)?[ =:]{1,2}1\b(?![,.]?\d)"

@@ -115,3 +115,24 @@ def test_two_loads_in_one_sentence_are_none() -> None:
     frame = frame_of("one interactive user by day and a batch of 256 at night")
     assert (frame.batch, frame.is_mixed) == (None, True)
     assert frame_of("a batch of 256 at night").batch == 256
+
+
+def test_attention_is_held_against_the_cache_of_the_model_that_is_named() -> None:
+    # Qwen2.5-32B: 64 layers, 8 KV heads of 128, 2 bytes: 262,144 bytes per token, 1.6 GB at 6,144
+    # tokens beside 64 GB: free attention would bring 1.03x
+    setup = "We run Qwen2.5-32B in BF16 for one user; prompts are around 6k tokens.\n\n"
+    claim = "FlashAttention-3 makes generation {} faster."
+    assert [one.rule for one in findings_in(setup + claim.format("1.6x"))] == ["PHS001"]
+    assert [one.rule for one in findings_in(setup + claim.format("1.03x"))] == []
+    long = setup.replace("6k", "60k")
+    assert [one.rule for one in findings_in(long + claim.format("1.6x"))] == []
+
+
+def test_each_reason_for_a_device_is_judged_by_itself() -> None:
+    text = (
+        "The B200 has 2.5 PFLOPS against 0.99 for the H100, so TPOT goes down by 2.5x. Its 192 GB"
+        " of memory will also make decoding faster."
+    )
+    assert [one.rule for one in findings_in(text)] == ["FLP004", "CAP001"]
+    right = "192 GB of memory will hold the 70B, and its 8 TB/s make decoding faster."
+    assert [one.rule for one in findings_in(right)] == []
