@@ -1,8 +1,9 @@
-"""Score the findings in prose against labelled passages: `python -m benchmarks.prose FILE.jsonl`.
+"""Score the findings in prose against labelled passages: `python -m benchmarks.prose FILE`.
 
-A line of the file has `id`, `text`, `spans` (start, end, class, alt_classes), `optional_spans` and
-perhaps `pair_of`. A finding matches a span when they overlap by half of the shorter one and its
-class is the span's or one of its alternatives.
+A line of a .jsonl file has `id`, `text`, `spans` (start, end, class, alt_classes), `optional_spans`
+and perhaps `pair_of`. A finding matches a span when they overlap by half of the shorter one and its
+class is the span's or one of its alternatives. A line of a .txt file is `class[,class...]`, a tab
+and a text, or `none` for a correct one; any place of the text will do.
 """
 
 from __future__ import annotations
@@ -53,6 +54,22 @@ def overlaps(one: Marked, span: dict[str, Any]) -> bool:
 def matches(one: Marked, span: dict[str, Any]) -> bool:
     """Whether a finding is the one that a span asks for."""
     return overlaps(one, span) and one.error_class in {span["class"], *span.get("alt_classes", ())}
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The labelled passages of a file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in lines if line.strip()]
+    told = (line.split("\t", 1) for line in lines if "\t" in line and not line.startswith("#"))
+    return [_row(index, name, text) for index, (name, text) in enumerate(told)]
+
+
+def _row(index: int, name: str, text: str) -> dict[str, Any]:
+    text = text.replace("\\n", "\n")
+    first, *others = name.lstrip("?").split(",")
+    span = {"start": 0, "end": len(text), "class": first, "alt_classes": others, "quote": text}
+    return {"id": index, "text": text, "spans": [] if first == "none" else [span]}
 
 
 class Score(NamedTuple):
@@ -123,8 +140,7 @@ def main() -> None:
     parser.add_argument("passages", nargs="?", type=Path, default=DEFAULT)
     parser.add_argument("--show", action="store_true", help="tell every alarm and miss")
     arguments = parser.parse_args()
-    lines = arguments.passages.read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines if line.strip()]
+    rows = read_rows(arguments.passages)
     for strict in (False, True):
         report(rows, strict=strict, show=arguments.show)
 
