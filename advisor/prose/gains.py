@@ -171,7 +171,9 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
         return Effect(Kind.SAVING, clause.start + less.start(), clause.start + less.end())
     metrics = ("BYTES", "CAPACITY") if pruned else ("BYTES",)
     pair = _near(clause.tags, "DOWN", metrics)
-    if pair is not None and _is_contrasted(text, pair, clause.start):
+    if pair is not None and (
+        _is_contrasted(text, pair, clause.start) or _is_of_time(clause.tags, pair)
+    ):
         return None
     if pair is not None:
         return Effect(Kind.SAVING, pair[0].start, max(pair[0].end, pair[1].end))
@@ -365,6 +367,15 @@ def _spent(text: str, tag: Tag) -> bool:
     return (
         text[tag.start : tag.end].lower() == "less time" and _DOING.match(text, tag.end) is not None
     )
+
+
+def _is_of_time(tags: Sequence[Tag], pair: tuple[Tag, Tag]) -> bool:
+    """Whether a change goes on to a time or rate: "at the same bandwidth to halve the TPOT"."""
+    change, metric = pair
+    if metric.start > change.start:
+        return False
+    of_time = _near(tags, "DOWN", ("TIME", "RATE"))
+    return of_time is not None and of_time[0] == change and of_time[1].start > change.start
 
 
 def _is_contrasted(text: str, pair: tuple[Tag, Tag], start: int = 0) -> bool:
