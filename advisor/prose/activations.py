@@ -10,8 +10,7 @@ import re
 from typing import Final
 
 from advisor.forms import Form
-from advisor.prose.gains import Effect
-from advisor.prose.model import Kind
+from advisor.prose.model import Effect, Kind
 from advisor.prose.sentences import Clause
 
 _NARROW: Final = (

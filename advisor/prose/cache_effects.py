@@ -18,8 +18,7 @@ from advisor.prose.cache_patterns import (
     KV_IGNORED,
     spans_lengths,
 )
-from advisor.prose.gains import Effect
-from advisor.prose.model import Kind
+from advisor.prose.model import Effect, Kind
 from advisor.prose.sentences import Clause, Sentence
 
 _OF_CACHE: Final = frozenset(

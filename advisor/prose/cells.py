@@ -8,8 +8,8 @@ from typing import Final
 from advisor.forms import Form
 from advisor.limits import Limit, limit_alone
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.gains import LABEL_RATE, LABEL_TIME, SAME, Effect
-from advisor.prose.model import Kind
+from advisor.prose.gains import LABEL_RATE, LABEL_TIME, SAME
+from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import (
     BASE_ROW,
     NUMBER_ALONE,

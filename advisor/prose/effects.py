@@ -19,7 +19,6 @@ from advisor.prose.cells import bare_cell, limit_cell
 from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, whole_read
 from advisor.prose.gains import (
     LARGEST_FACTOR,
-    Effect,
     arrowed,
     part_of_time,
     saving,
@@ -27,7 +26,7 @@ from advisor.prose.gains import (
     times_the_rate,
     worded_gain,
 )
-from advisor.prose.model import Kind
+from advisor.prose.model import Effect, Kind
 from advisor.prose.pairs import pairs_in
 from advisor.prose.patterns import (
     A_PART,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.model import Kind
+from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import (
     ANOTHER,
     AS_FAST,
@@ -62,23 +61,6 @@ _REACH: Final = 9
 
 LARGEST_FACTOR: Final = 500.0
 """Beyond it a number with an x is the name of a part: 7950X."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What happens to speed in a clause."""
-
-    kind: Kind
-    start: int
-    """Offset in the block of the words that say it."""
-    end: int
-    speedup: float | None = None
-    tpot_ms: float | None = None
-    is_aggregate: bool = False
-    is_single: bool = False
-    is_prefill: bool = False
-    metric: int | None = None
-    """Where the metric stands, if it stands before the change."""
 
 
 def arrowed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:

@@ -89,6 +89,22 @@ class Phase(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Effect(NamedTuple):
+    """What happens to speed in a clause."""
+
+    kind: Kind
+    start: int
+    """Offset in the block of the words that say it."""
+    end: int
+    speedup: float | None = None
+    tpot_ms: float | None = None
+    is_aggregate: bool = False
+    is_single: bool = False
+    is_prefill: bool = False
+    metric: int | None = None
+    """Where the metric stands, if it stands before the change."""
+
+
 class Statement(NamedTuple):
     """One clause that says something about speed."""
 

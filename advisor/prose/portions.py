@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
-from advisor.prose.gains import Effect
-from advisor.prose.model import Kind
+from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import PARTS
 from advisor.prose.sentences import Clause
 from advisor.quantity.numerals import NUMERALS

@@ -19,10 +19,9 @@ from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.causes import cause_of, names_own_lever
 from advisor.prose.effects import effects_of
 from advisor.prose.frame import NOTHING, Frame, Memory, frame_of
-from advisor.prose.gains import Effect
 from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
-from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.model import Effect, Kind, Phase, Statement, Status
 from advisor.prose.patterns import BASE_ROW, SOME_DIGIT
 from advisor.prose.refusals import is_rejected
 from advisor.prose.rows import label_frame, regime_text, row_frame, row_text

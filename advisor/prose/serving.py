@@ -13,8 +13,8 @@ from typing import Final
 from advisor.forms import Form
 from advisor.limits import Limit, limits_in
 from advisor.prose.drafts import QUALITY_ONLY, every_pass
-from advisor.prose.gains import LARGEST_FACTOR, Effect
-from advisor.prose.model import Kind
+from advisor.prose.gains import LARGEST_FACTOR
+from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import PARTS
 from advisor.prose.sentences import Clause
 from advisor.prose.split import BY_COUNT

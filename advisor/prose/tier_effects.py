@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from advisor.prose.gains import Effect
-from advisor.prose.model import Kind
+from advisor.prose.model import Effect, Kind
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tiers import CARD_SPEED, ELSEWHERE, UNHURT
 

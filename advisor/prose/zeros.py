@@ -7,12 +7,13 @@ cost no reads": each denies that a dense kernel streams zeros like any other val
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from advisor.forms import Form
-from advisor.prose.gains import Effect
-from advisor.prose.model import Kind
-from advisor.prose.sentences import Clause
+from advisor.prose.model import Effect, Kind
+
+if TYPE_CHECKING:
+    from advisor.prose.sentences import Clause
 
 _PLACES: Final = (  # and no rows or blocks, which a kernel may well skip by their index
     r"(?:weights?|entr(?:y|ies)|values?|elements?|parameters?|operands?|numbers?|positions?|places?"
