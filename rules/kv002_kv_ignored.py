@@ -37,7 +37,6 @@ from advisor.prose.cache_patterns import (
     CACHE_LEVER_DENIED,
     lengths_in,
 )
-from advisor.prose.frame import frame_of, per_token_in
 from advisor.prose.lengths import sequences_in
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import CLAIMS, PROSE, Rule
@@ -285,6 +284,8 @@ def _context(said: Said) -> int:
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     """The cache of one sequence, given as that of a step with several."""
     frame, text = said.statement.frame, said.statement.context_text
+    from advisor.prose.frame import per_token_in  # noqa: PLC0415 - only documents pay for it
+
     per_token, length = frame.kv_per_token or per_token_in(text), frame.context
     if per_token is None or length is None:
         return None
@@ -399,6 +400,9 @@ def _is_rate(said: Said, context: int) -> bool:
         return False
     if floor.kv_bytes or context < _LONG_RATE or "SPEC" in statement.nearby:
         return False
+
+    from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
+
     if statement.table is None and frame_of(statement.context_text).context is None:
         return False  # the length of another part of the document
     if statement.opener == ":" and _OF_WEIGHTS.match(statement.sentence_text) is not None:
