@@ -225,6 +225,8 @@ _MANY: Final = Form(
     rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
     r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b"
+    r"|\b(?:batch(?:[_ ]size)?|bs|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|num[-_]slots"
+    r"|parallel|np)(?:=| = |: | of )(\d{2,5})\b"
 )
 _BELOW_BANDWIDTH: Final = Form(
     r"\d ?% of (?:the |its )?(?:peak |hbm |memory )*(?:bandwidth|hbm)\b|(?:could|can)(?:n['’]t"
@@ -253,6 +255,8 @@ _FEWER_BYTES: Final = Form(
     r"(?:weight |memory |hbm |dram )?(?:bytes|traffic|reads)"
     r"|\b(?:bytes|traffic)(?! are| is) (?:\w+ ){0,3}?(?:halv\w*|fall|fell|drop|shrink"
     r"|go(?:es)? down)"
+    r"|\bskip\w* [^.;:]{3,60}?,? (?:and|as well as|along with|together with) (?:the |their |its )?"
+    r"(?:loads?|reads?|fetch\w*|traffic)(?! (?:are|is|stays?|remains?|go|still))\b"
     r"|\bweights? (?:lie|live|sit|rest|reside|stay|(?:are|is) (?:kept|stored|held|read|loaded))"
     r" (?:\w+ ){0,4}?(?:as|in|at) (?:mx|nv)?(?:fp[468]|int[2-8]|[2-8][- ]bits?)\b"
 )
@@ -315,6 +319,8 @@ _OF_UNITS: Final = Form(
     r"\b(?:tensor cores?|kernels?|gemms?|matmuls?|units|math|arithmetic|engines?|library) "
     r"(?:\w+ ){0,2}?(?:is|are|runs?|becomes?|multipl\w+|comput\w+|works?) [^.;:,]{0,30}?(?:fast"
     r"|quick)"
+    r"|\b(?:multipl(?:y|ies)|comput(?:e|es)|crunch(?:es)?) (?:it|them|these|those|this|that"
+    r"|(?:the )?[\w-]+) [^.;:,]{0,30}?(?:fast|quick)"
 )
 """The speed of a unit or kernel, which is a premise and no claim about tokens."""
 _METRICS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})

@@ -148,11 +148,12 @@ def _throughput(lever: LeverAudit) -> str:
 
 
 _ALL_RATE = Form(
-    r"(\d[\d,]*) tok(?:en)?s?/s (?:in total|total|aggregate|overall|across|altogether|for all|in"
+    r"(\d[\d,]*) tok(?:en)?s?/s (?:(?:through|with|on|from|out of|of) (?:\w+ ){1,3}?)?"
+    r"(?:in total|total|aggregate|overall|across|altogether|for all|in"
     r" all"
     r"|together|combined)"
     r"|(?:total|aggregate|together|throughput|altogether|all users|combined|server|card|gpu|box"
-    r"|endpoint)\D{0,40}?(\d[\d,]*) tok(?:en)?s?/s"
+    r"|endpoint)(?:(?!each|every|\. )\D){0,40}?(\d[\d,]*) tok(?:en)?s?/s"
 )
 _ONE_STREAM = Form(r"\b(?:single|one|lone) (?:stream|user|sequence|request)|\bbatch (?:size )?1\b")
 _STEP = Form(r"\b(?:step|pass|iteration)\b[^.;:]{0,40}?(\d+(?:\.\d+)?) ?ms\b")
@@ -234,6 +235,10 @@ def _judge(said: Said) -> Wrong | None:
     raised = grown or RAISED.search(statement.context_text) is not None
     if re.search(_AS_BEFORE, statement.text, re.IGNORECASE) or not raised:
         return None
+    before = [tpot for _, _, tpot in statement.earlier if tpot]
+    figure = statement.tpot_ms if statement.speedup is None else None
+    if before and figure is not None and figure > max(before):
+        return None  # slower than every rate told before: "98 alone, then about 45"
     if _APART.search(statement.context_text) is not None:
         return None
     if _is_of_one(statement) or (statement.is_single and _REPLY.search(statement.text)):
@@ -262,6 +267,8 @@ def _at_rate_of_all(said: Said, sure: Confidence) -> Wrong | None:
     if statement.kind is not Kind.GAIN or statement.speedup is None or statement.is_aggregate:
         return None
     if not (_is_of_one(statement) or statement.is_single or _REPLY.search(statement.text)):
+        return None
+    if re.search(_PRICE, statement.text, re.IGNORECASE):
         return None
     raised = RAISED.search(statement.context_text) is not None
     held = factor_of_totals(statement.context_text, statement.speedup, raised=raised)

@@ -42,6 +42,7 @@ from advisor.said import (
     Wrong,
     bandwidths_in,
     confidence_of,
+    is_of_units,
     is_small_batch,
 )
 from advisor.wording import factor, factors, size
@@ -203,6 +204,8 @@ def _judge(said: Said) -> Wrong | None:
     if statement.phase is not Phase.DECODE and not (
         statement.is_single or per_token or _is_at_home(statement)
     ):
+        return None
+    if is_of_units(statement):
         return None
     if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.sentence):
         return None

@@ -221,7 +221,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if (statement.frame.batch or 1) > 1 and not statement.is_single:
         return None
-    if rows_in(statement.text) > 1 and not _OF_EACH.search(statement.text):
+    told_of = _label_of(statement) + statement.text
+    if rows_in(told_of) > 1 and not _OF_EACH.search(told_of):
         return None  # "1,200 tok/s with 32 users, 60 for one"
     passes = statement.frame.tokens_per_pass or 1.0
     over = floor.ms / (statement.tpot_ms * passes)
@@ -263,6 +264,18 @@ def _is_claimed(said: Said) -> bool:
         seen = _SEEN.search(statement.text) is not None
         return one and seen and bool(told) and statement.table is None
     return statement.status is Status.ASSERTED
+
+
+_LABEL = re.compile(r"(?:^|[.;!?]\s)([^.;!?]{2,80}:\s*)$")
+
+
+def _label_of(statement: Statement) -> str:
+    """What stands before the colon in front of a figure: "max_num_seqs=64 under load: "."""
+    if statement.opener != ":":
+        return ""
+    at = statement.sentence_text.find(statement.text)
+    found = _LABEL.search(statement.sentence_text[: max(at, 0)].rstrip() + " ")
+    return found[1] if found is not None else ""
 
 
 _OF_EACH = Form(r"\b(?:each|every|per (?:user|stream|session|request)|apiece)\b")

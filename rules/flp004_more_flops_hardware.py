@@ -273,7 +273,8 @@ _SAME_MEMORY = (
 )
 """The text itself says that the memory is no faster."""
 _WAS_SLOWER = (
-    r"dequant|fill\w* the (?:\w+ )?(?:bus|bandwidth|memory|ddr\d?)|saturat\w+ the (?:\w+ )?(?:bus"
+    r"dequant|fill\w* the (?:\w+ )?(?:bus|bandwidth|memory|ddr\d?)|saturat\w+ (?:the|its"
+    r"|their|our|all) (?:\w+ )?(?:bus"
     r"|memory"
     r"|bandwidth|ddr\d?)|single core|one core|one thread|\be-core|below (?:the )?(?:dram|memory"
     r"|hbm)"

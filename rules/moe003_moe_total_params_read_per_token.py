@@ -272,7 +272,7 @@ def _all_bytes(said: Said) -> float | None:
     for amount in _GIGABYTES.finditer(text):
         told = float(amount[1]) * 1e9
         denied = _DENIED.search(text, 0, amount.start()) is not None
-        denied |= _is_of_active(told, statement.frame)
+        denied |= _is_of_active(told, statement.frame) or _has_larger(said, told)
         if not denied and _is_all(told, total, statement.frame.weight_bits):
             return told
     return None
@@ -280,6 +280,17 @@ def _all_bytes(said: Said) -> float | None:
 
 _DENIED = Form(r"\b(?:not|rather than|instead of|never|nor|against|than)(?: \w+){0,2} ?$")
 """What an amount is contrasted with."""
+
+
+def _has_larger(said: Said, told: float) -> bool:
+    """Whether the sentence tells all weights apart: "needs 94 GB of memory but reads 26 GB"."""
+    frame = said.statement.frame
+    amounts = [float(one[1]) * 1e9 for one in _GIGABYTES.finditer(said.statement.sentence_text)]
+    larger = (amount for amount in amounts if amount > _FAR_MORE * told)
+    return any(_is_all(amount, frame.parameters or 0.0, frame.weight_bits) for amount in larger)
+
+
+_FAR_MORE = 1.5
 
 
 def _is_of_active(told: float, frame: Frame) -> bool:
@@ -357,7 +368,8 @@ _SEVERAL = (
 )
 """Several tokens in a step touch many experts, and rightly."""
 _PART_OF = (
-    r"\d ?(?:G?B|gigs?)? of (?:(?:the |its )?\d|(?:it|them|that|those|which)\b)"
+    r"\d ?(?:G?B|gigs?)? (?:out )?of (?:(?:the |its )?\d|(?:it|them|that|those|which)\b)"
+    r"|\b[oO]f (?:the|its|those) \d[\d.]* ?G?B\b[^.;:]{0,60}? (?:only|just|merely|but|some) \d"
     r"|(?<!each )(?<!all )of (?:the|its) (?:\d+ )?experts|(?<!\ball )\bof which\b"
 )
 _OF_FEW = Form(
@@ -466,4 +478,6 @@ def _reads_all(said: Said) -> bool:
     sizes = [float(size) for size in _SIZES.findall(statement.context_text)]
     read = [float(size) for size in _GIGABYTES.findall(text)]
     bits = statement.frame.weight_bits or 16.0
+    if sizes and statement.frame.active_parameters and statement.frame.parameters:
+        sizes.append(statement.frame.parameters / 1e9)  # the text may give the active ones alone
     return bool(sizes and read) and max(read) > _NEARLY * max(sizes) * bits / 8.0

@@ -34,7 +34,15 @@ from advisor.forms import Form
 from advisor.limits import Limit
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import PROSE, STATEMENTS, Rule
-from advisor.said import Said, Wrong, confidence_of, in_sight, is_small_batch
+from advisor.said import (
+    LARGE_BATCH,
+    Said,
+    Wrong,
+    confidence_of,
+    in_sight,
+    is_small_batch,
+    many_rows,
+)
 from advisor.statements import Assertion, read_statement
 from advisor.steps import Step
 from advisor.wording import digits, milliseconds, size
@@ -349,7 +357,7 @@ def _judge(said: Said) -> Wrong | None:
             numbers={"intensity_flop_per_byte": float(intensity[1])},
         )
     batch_open = statement.frame.batch is None and not statement.is_single
-    if batch_open and said.says(_MAY_BE_LARGE):
+    if batch_open and (said.says(_MAY_BE_LARGE) or many_rows(said) >= LARGE_BATCH):
         return None
     if said.says(_MANY_ROWS) or (said.says(_OTHER_WAIT) and not said.says(_OF_ARITHMETIC)):
         return None

@@ -228,6 +228,8 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
             sentence.text[max(0, claim.start - 24) : claim.end]
         ):
             continue
+        if _DIFFERS.search(sentence.text, max(0, claim.start - 40), claim.end):
+            continue
         start = sentence.start + claim.start
         end = sentence.start + claim.end
         absolute = claim.kind is ClaimKind.ABSOLUTE
@@ -266,10 +268,15 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
     amount = _amount(block, sentence, clause, names) if told.counts else None
     amount = amount or _labelled(sentence, clause, text)
     other = amount or divided(clause, text, names) or worded
-    if other is not None:
+    if other is not None and not _DIFFERS.search(block.text, clause.start, other.end):
         yield other
 
 
+_DIFFERS: Final = Form(
+    r"\b(?:differ(?:s|ed|ing)?|var(?:y|ies|ied)|disagree[sd]?|deviat(?:es?|ed)|diverge[sd]?)\b"
+    r"[^.;:,]{0,40}?(?:$|\d|fold\b|times\b|factor\b)"
+)
+"""Two things told apart, of which neither changes."""
 _BENCH: Final = Form(
     r"\btg\d{1,4}(?: ?@ ?d\d+)?(?: ?[:=] ?| )(?P<rate>\d{1,4}(?:\.\d+)?)\b(?![\d.,]*(?: ?(?:tok"
     r"|t/s|->"

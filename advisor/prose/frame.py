@@ -157,6 +157,8 @@ def frame_of(text: str) -> Frame:
     weight_bytes, kv_bytes, bandwidths = _amounts(text, amounts)
     devices = devices_counted(text, regime.devices)
     hardware = device_called(regime.hardware) if regime.hardware else None
+    if hardware is not None and hardware.startswith("apple") and _MILESTONE.match(text):
+        hardware = None
     hardware = hardware or only_device(text)
     bandwidth = _only({rate for rate, _ in bandwidths})
     if bandwidth is None and not bandwidths and hardware is None:
@@ -193,6 +195,12 @@ def frame_of(text: str) -> Frame:
     )
 
 
+_MILESTONE: Final = Form(
+    r"[\W_]*M\d[\W_]{0,4}(?:(?:is |by |in |at )?(?:due|by|until|end of|mid|early|late|week|Q[1-4]"
+    r"|jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b)"
+)
+"""A point of a plan with its date: "M2 (July): 36 tok/s", and no chip."""
 _EACH: Final = Form(r"\beach\b|\bapiece\b|\bper (?:user|session|sequence|request)\b")
 _MOST_SEQUENCES: Final = 65_536
 """In a step; more are parameters of a model that "streams": "the 13B streams its replies"."""

@@ -238,7 +238,7 @@ _MULTIPLES: Final = MappingProxyType(
 
 def _fraction(clause: Clause, text: str, part: re.Match[str]) -> Effect | None:
     """What "a quarter" is said of: a time that is left or saved, or a rate."""
-    if OF_PARTS.match(text, part.end()):
+    if OF_PARTS.match(text, part.end()) or _OF_BYTES.match(text, part.end()):
         return None
     if _BEYOND.search(text, 0, part.start("part")) is not None:
         return None  # "well over an eighth of the time" bounds the gain from above
@@ -256,6 +256,11 @@ def _fraction(clause: Clause, text: str, part: re.Match[str]) -> Effect | None:
     return None
 
 
+_OF_BYTES: Final = Form(
+    r" of (?:what|that which|all that) [^.;:,]{1,48}?\b(?:reads?|mov(?:es?|ed)|fetch(?:es|ed)?"
+    r"|streams?|loads?|holds?|stores?|weighs?|occup(?:y|ies))\b"
+)
+"""A part of bytes: "a fifth of what a step reads"."""
 _BEYOND: Final = Form(
     r"\b(?:over|above|beyond|(?:more|longer|slower) than|far from|nowhere near|exceeds?)"
     r" (?:just |only )?(?:an?|one|the)?\s*$"

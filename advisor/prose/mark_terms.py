@@ -28,7 +28,9 @@ MARKS: Final = MappingProxyType(
             "executed, no longer in the, width prun(ed|ing), depth prun(ed|ing), channel(|s), "
             "whole (channels|rows|columns|layers|neurons|blocks), rows and columns, removing "
             "layers, layers removed, re exported, shrunk, dense matrices of, compact(|ed) model, "
-            "head groups, layers out, blocks out, dropping a quarter of the layers, out of the "
+            "(removed|cut|deleted|dropped|stripped) from the (checkpoint|model|weights|projections|"
+            "matrices|tensors|network|graph), head groups, layers out, blocks out, dropping a "
+            "quarter of the layers, out of the "
             "(tensors|model|weights|checkpoint|network|graph|matrices)"
         ),
         "PACKED": (
@@ -346,12 +348,19 @@ MARKS: Final = MappingProxyType(
             "load, batch of 64, batch of 128, batch of 256, enough (tokens|rows|sequences|"
             "requests)"
         ),
+        "TIMER": (
+            "wall clock, (read|reads|reading|start|starting|stop|stops|stopping|watch|watching|"
+            "against|by|around|on|before|after) the clock, clock (starts|stops|ticks|runs)"
+        ),
         "AGGREGATE": (
             "aggregate, aggregated, total(|s|ed|ling), all users, all streams, overall, combined, "
             "per gpu hour, system wide, cluster, fleet, in total, together, server wide, "
             "across users, across requests, across all, total throughput, sum, throughput, "
             "the server, the system, whole (node|server|system|cluster|fleet|machine|box), "
-            "the node, the cluster, the deployment, the fleet, as many tokens"
+            "the node, the cluster, the deployment, the fleet, as many tokens, as much text, per "
+            "(card|gpu|node|machine|device|server) hour, (conversations|chats|users|streams|"
+            "sessions|replicas|requests|copies) (side by side |in parallel |together |)(then |"
+            "would |will |)(add|sum|come) (up |)to"
         ),
         "SHORT": (
             "one line (questions|answers|chats|replies|q), one liners, "

@@ -21,7 +21,8 @@ _VIEWS: Final = (
     r"hypothes[ie]s|conjectures?|allegations?|suspicions?|impressions?|no (?:\w+ )?(?:guarantee"
     r"|evidence|proof|reason|sign|indication|basis|data)|little (?:evidence|reason|sign)"
     r"|(?<!we )(?<!to )(?<!will )promise"
-    r"|question|doubts?|prediction of others"
+    r"|question|doubts?|prediction of others|(?:an?|the|this|that|common|popular|widespread|old)"
+    r" (?:belief|dogma|adage|canard|superstition|lore|prejudice)"
 )
 _OF_ERROR: Final = Form(
     rf"\b(?:{_ERRORS}|{_VIEWS})\b[^.;]{{0,32}}?\b(?:that|to (?:say|think|believe|claim|assume"

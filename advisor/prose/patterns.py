@@ -146,7 +146,11 @@ OF_PARTS: Final = Form(
 """A part of something that is no time."""
 OF_A_THING: Final = Form(
     r"\b(?:batch|cache|memory|bytes|weights?|model|size|bandwidth|capacity|flops|compute)\s+"
-    r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$",
+    r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$"
+    r"|\b(?:downloads?|uploads?|cold starts?|start-?ups?|installs?|installation|deployments?"
+    r"|builds?|compilation|conversion|backups?|transfers?|evaluation|fine-?tuning|loading)"
+    r" (?:is|are|was|were|becomes?|gets?|got|runs?|ran|goes|finish(?:es|ed)?)"
+    r" (?:now |then |also |about |roughly |some |an? |by |almost |nearly )*$",
 )
 OFTEN: Final = Form(r"of the time\b(?! (?:per|for|between|of|a token|each))")
 TAKES: Final = Form(

@@ -554,10 +554,13 @@ class _BlockReader:
         phases = [tag for tag in clause.tags if tag.name in {"PREFILL", "DECODE", "SINGLE"}]
         before = {tag.name for tag in phases if tag.start < effect.start}
         after = [tag for tag in phases if tag.start >= effect.end]
+        if before != {"PREFILL"} or not after:
+            return False
+        between = self.block.text[effect.end : after[0].start]
         return (
-            before == {"PREFILL"}
-            and bool(after)
-            and "," in self.block.text[effect.end : after[0].start]
+            "," in between
+            or (" and " in between and _AS_IT_IS.search(self.block.text, after[0].end, clause.end))
+            is not None
         )
 
     def _is_aggregate(self, clause: Clause, effect: Effect) -> bool:
@@ -617,6 +620,10 @@ class _BlockReader:
         if _POINTING_TAIL.search(self.block.text, clause.start, clause.end) is not None:
             return True
         return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
+
+
+_AS_IT_IS: Final = Form(r"\b(?:no|not|never|unchanged|the same|as before|nothing)\b|n['’]t\b")
+"""What is told of decode beside a gain of prompts: that it has none."""
 
 
 def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None:

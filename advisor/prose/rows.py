@@ -95,6 +95,19 @@ def _parts(label: str) -> list[str]:
     return [part.lower() for part in _UPON.split(label.strip()) if part]
 
 
+_MILESTONE: Final = re.compile(r"\s*M\d\s*")
+_DATED: Final = Form(
+    r"\b(?:milestones?|due|deadline|date|quarter|month|phase|by when|ships?|release|eta)\b"
+)
+
+
+def _is_milestone(block: Block, cell: str) -> bool:
+    """Whether "M2" is the second milestone of a plan, and no chip."""
+    if _MILESTONE.fullmatch(cell) is None:
+        return False
+    return any(_DATED.search(text) for text in (*block.columns, block.lead_in, *block.headings))
+
+
 _TIMES: Final = ("ms", "tpot", "itl", "ttft", "latency", "time")
 
 
@@ -104,7 +117,9 @@ def regime_text(block: Block) -> str:
     return "; ".join(
         f"{column}: {cell}"
         for column, cell in pairs
-        if RATE_COLUMN.search(column) is None and not column.lower().startswith(_TIMES)
+        if RATE_COLUMN.search(column) is None
+        and not column.lower().startswith(_TIMES)
+        and not _is_milestone(block, cell)
     )
 
 

@@ -71,11 +71,16 @@ _ATTRIBUTED: Final = Form(
     r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes|wrote|writes|once \w+)"
     r"|(?:somebody|someone|people|colleagues?|friends?|vendors?|he|she|they|i (?:was|am)|we were"
     r"|i['’]ve been) (?:keeps? (?:telling|saying)|told|tells?|telling)\b"
+    r"|(?:somebody|someone|some guy|another (?:user|poster|member)|a (?:user|poster)|op) (?:\w+ )?"
+    r"(?:posted|posts|reported|reports|quoted|quotes|shared|mentioned|mentions)\b"
     r"|(?<!\bi )(?<!we )(?<!ich )(?<!this )(?<!that )(?<!\bit )(?:told|assured|promised) (?:me|us"
     r"|him|her|them)\b"
     r"|\bi(?:['’]ve| have)? (?:read|heard|hear|saw|seen)\b|rumou?r|allegedly|supposedly|so-called"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption"
     r"|sentence|statement|assertion|remark|line|promise|advice|paragraph) (?:that|is|was)"
+    r"|(?:this|that|the) (?:\w+ )?(?:idea|notion|belief|claim|assertion|story|line|meme|dogma)"
+    r" (?:on|in|around|out|from|among|going|of) (?:\w+ ){1,3}?that\b"
+    r"|(?:this|that) \w+ (?:idea|notion|belief|claim|assertion|story|line|meme|dogma) that\b"
     r"|(?:myth|misconception|fallacy|mistake)\b|(?<!there )(?<!where it )used to"
     r" (?:be(?! (?:about |some |at |~ ?)*\d)|think|believe|say|call|cost)"
     r"|is (?:often"
@@ -203,6 +208,13 @@ _FIELD: Final = Form(
 """A field of a format and what may stand in it."""
 _CITED: Final = Form(r"\bet al\b\.?(?: ?\(?\d{4}\)?)?[:,][^.]{0,80}$")
 _IDENTIFIER: Final = re.compile(r"\w*_\w*_\w*")
+_A_SLIP: Final = Form(
+    r"(?:(?! and | but | so )(?:[^.;:,]|\.(?=\d)))*? (?:is|are|was|were|looks?|sounds?|smells?"
+    r"|must be|can only be|has to be|seems? to be) (?:like )?(?:(?:clearly|obviously|surely"
+    r"|most likely|probably|simply|just) )?an? (?:\w+ )?(?:bug|typo|glitch|slip|miscount|misprint"
+    r"|misreading|miscalculation|artefact|artifact)\b(?![- ]f)"
+)
+"""What the sentence calls an error: "83 GB per token looks like a bug to me"."""
 _NOBODY_WAITS: Final = Form(r"\b(?:nothing|nobody|no (?:one|step|token|user)) waits for\b")
 _EVIDENCE: Final = Form(
     r"\W*(?:[\w-]+/)?(?:evidence|measurements?|measured|published|observed)(?: \w+)?:"
@@ -271,6 +283,8 @@ def status_of(
         return Status.QUOTED
     if _NOBODY_WAITS.search(text, at, clause.end):
         return Status.DENIED
+    if _A_SLIP.match(text, at, clause.end):
+        return Status.REFUTED
     if _EVIDENCE.match(text) or _EVIDENCE.match(text, sentence.start):
         return Status.MEASURED
     if _NOTHING_NEXT.match(text, clause.end):

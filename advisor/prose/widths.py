@@ -90,7 +90,8 @@ _BLOCKS: Final = Form(
 )
 """Formats with blocks, whose scales count."""
 _SHORT: Final = Form(
-    r"(?:\b|x)(?:\d ?B(?: \w+)?|at|to|a|quanti[sz]ed(?: \w+)?|weights?|gguf|llama\.cpp) q([2-8])\b"
+    r"(?:\b|x)(?:\d{1,3}(?:\.\d{1,2})? ?B(?: \w+)?|at|to|a|quanti[sz]ed(?: \w+)?"
+    r"|weights?|gguf|llama\.cpp) q([2-8])\b"
     r"|\bq([2-8])(?= (?:\d|weights?|quants?|gguf|models?|files?|of the)|\))|\bq([5-8])\b",
 )
 """Q4 beside a model or its weights; "Q4" alone is as often a quarter of a year."""
