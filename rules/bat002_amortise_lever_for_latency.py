@@ -174,6 +174,8 @@ _APART = Form(
     r"|\bdedicated\b"
     r"|\bto (?:your|him|her|my|it|them)selves?\b(?<!had the card to yourself)"
 )
+_EACH_SLOWER = Form(r"\bslower\b[^.;:]{0,32}? (?:each|every|any|a single|one) ")
+"""Faster for all, and slower for one: "22x more for the card and 30% slower for each user"."""
 _QUEUE = (
     r"\bqueu\w*|waiting (?:time|line|room|list)|\bwait(?:s|ing|ed)? (?:in|to start|until|before"
     r"|longer|for (?:a|the|its|their|his) (?:slot|turn|start))|backlog|burst|\brush\b|p9\d"
@@ -239,7 +241,7 @@ def _judge(said: Said) -> Wrong | None:
     figure = statement.tpot_ms if statement.speedup is None else None
     if before and figure is not None and figure > max(before):
         return None  # slower than every rate told before: "98 alone, then about 45"
-    if _APART.search(statement.context_text) is not None:
+    if _APART.search(statement.context_text) or _EACH_SLOWER.search(statement.text):
         return None
     if _is_of_one(statement) or (statement.is_single and _REPLY.search(statement.text)):
         return _each_waits(said, sure)

@@ -123,7 +123,9 @@ _SELDOM = Form(
     r"\b(?:idle|inactive|paused|waiting|between turns|swapped out|evicted|cold|prefix|once\b"
     r"|at start|start-?up|load(?:ing)? time|download|grace|gh200|gb200|c2c|coherent|apple"
     r"|unified memory|checkpoint(?:ing|s)?|optimi[sz]er|batch of \d{3}|throughput|input embeddings?"
-    r"|embedding table|unused|never (?:read|used)|spare|backup|copy of)\b"
+    r"|(?:old|finished|closed|former|past|ended|sleeping|archived|returning) (?:sessions?|chats?"
+    r"|conversations?|users?|caches?|requests?)|embedding table|unused|never (?:read|used)"
+    r"|spare|backup|copy of)\b"
 )
 """What crosses the link seldom, a link that is no bottleneck, or a batch that shares it."""
 _PER_TOKEN = Form(

@@ -272,6 +272,12 @@ _OTHER_LEVERS = frozenset(
 )
 
 
+_CLOSER = Form(
+    r"\d ?% (?:to|->|→) (?:about )?\d+ ?% of (?:the |its )?(?:peak |memory |hbm )*bandwidth"
+)
+"""A kernel that reaches more of the bandwidth than the one before."""
+
+
 def _over_rest(said: Said, sure: Confidence) -> Wrong | None:
     """More from kernels, launches or the scheduler than the part of a step that reads no bytes."""
     statement = said.statement
@@ -282,7 +288,11 @@ def _over_rest(said: Said, sure: Confidence) -> Wrong | None:
     if _OF_THE_REST.search(statement.sentence_text) is None:
         return None
     share = bytes_share(statement.context_text)
-    if share is None or statement.speedup * share <= GRACE:
+    if (
+        share is None
+        or _CLOSER.search(statement.context_text)
+        or statement.speedup * share <= GRACE
+    ):
         return None
     return Wrong(
         f"{share:.0%} of the step reads bytes, which no kernel and no graph shortens:"

@@ -136,9 +136,16 @@ def _claims(audit: Audit) -> Iterator[Finding]:
         )
 
 
+_BLAMED = Form(
+    r"\b(?:people|many|most|some|everyone|everybody|teams|they|vendors|calculators|estimates|it is"
+    r" easy to|we often|you often) (?:\w+ )?(?:forgets?|overlooks?|neglects?|ignores?|omits?)\b"
+)
+"""Others are said to ignore the cache."""
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
-    if _is_elsewhere(said) or said.has(_OTHER_STATE):
+    if _is_elsewhere(said) or said.has(_OTHER_STATE) or _BLAMED.search(statement.text):
         return None
     context = _context(said)
     sure = _sure(statement)

@@ -364,6 +364,8 @@ def _time_of_all(said: Said) -> float | None:
 _SEVERAL = (
     r"\b(?:[2-9]|\d{2,}|many|several) (?:\w+ )?(?:tokens(?!/| (?:per|a) s)|sequences|users|requests"
     r"|streams(?! (?:its|the|all|every|each|\d)))"
+    r"|\b(?:hundreds|dozens|thousands|plenty|lots) of (?:\w+ )?(?:tokens|sequences|users|requests"
+    r"|streams)"
     r"|\b(?:nearly|almost|far more|more) (?:\w+ )?(?:every|all|experts)"
 )
 """Several tokens in a step touch many experts, and rightly."""

@@ -39,6 +39,7 @@ from advisor.prose.patterns import (
     NOT_BEFORE,
     NUMBER_WORDS,
     OF_A_THING,
+    OF_AN_ERRAND,
     OF_PROMPT,
     OF_SOMETHING,
     OF_THE_TIME,
@@ -322,7 +323,7 @@ def _amount(block: Block, sentence: Sentence, clause: Clause, names: set[str]) -
 def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], block: Block) -> bool:
     """Whether a figure without a metric is about speed: by its form, or the words beside it."""
     before = text[max(0, claim.start - 40) : claim.start]
-    if OF_A_THING.search(before) or _ROW_OF_FIGURES.search(before):
+    if OF_A_THING.search(before) or OF_AN_ERRAND.search(before) or _ROW_OF_FIGURES.search(before):
         return False
     if claim.rule in {"faster_percent", "faster_factor", "slower_percent", "slower_factor"}:
         return True

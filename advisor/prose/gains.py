@@ -29,6 +29,7 @@ from advisor.prose.patterns import (
     NOT_ALL,
     NUMBER_WORDS,
     OF_A_FIGURE,
+    OF_AN_ERRAND,
     OF_PARTS,
     OF_SOMETHING,
     OF_THE_RATE,
@@ -318,12 +319,15 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     for told in (_helped(text, clause), _carried(text, clause), _echoed(text, clause)):
         if told is not None:
             return told
+    if _COSTS_MORE.search(text, clause.start, clause.end) is not None:
+        return None
     pair = _near(tags, "UP", ("THROUGHPUT",)) or _near(tags, "IMPROVED", ("THROUGHPUT",))
     if pair is not None:
         return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
     return None
 
 
+_COSTS_MORE: Final = Form(r"\bcosts? (?:\w+ )?more\b")
 _TOLD: Final = Form(
     r"(?P<two>at double|double|twice|half)|(?P<three>triple|three times|third)"
     r"|(?P<four>four times|quarter)|(?P<ten>order of magnitude)"
@@ -349,8 +353,14 @@ def _is_long(text: str, slower: Tag) -> bool:
     return longer and _LONG_THINGS.match(text, slower.end) is not None
 
 
+_ERRAND: Final = 48
+"""Characters from an errand to what is told of it."""
+
+
 def _spent(text: str, tag: Tag) -> bool:
-    """Whether less time is spent by people: "less time managing machinery"."""
+    """Whether less time is spent by people or for errands: "less time managing machinery"."""
+    if OF_AN_ERRAND.search(text, max(0, tag.start - _ERRAND), tag.start) is not None:
+        return True
     return (
         text[tag.start : tag.end].lower() == "less time" and _DOING.match(text, tag.end) is not None
     )

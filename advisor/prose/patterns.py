@@ -146,12 +146,16 @@ OF_PARTS: Final = Form(
 """A part of something that is no time."""
 OF_A_THING: Final = Form(
     r"\b(?:batch|cache|memory|bytes|weights?|model|size|bandwidth|capacity|flops|compute)\s+"
-    r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$"
-    r"|\b(?:downloads?|uploads?|cold starts?|start-?ups?|installs?|installation|deployments?"
+    r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$",
+)
+OF_AN_ERRAND: Final = Form(
+    r"\b(?:downloads?|uploads?|cold starts?|start-?ups?|installs?|installation|deployments?"
     r"|builds?|compilation|conversion|backups?|transfers?|evaluation|fine-?tuning|loading)"
     r" (?:is|are|was|were|becomes?|gets?|got|runs?|ran|goes|finish(?:es|ed)?)"
-    r" (?:now |then |also |about |roughly |some |an? |by |almost |nearly )*$",
+    r" (?:now |then |also |about |roughly |some |an? |by |almost |nearly |third |quarter |half"
+    r" |fifth |\d+ ?% |much |far )*$",
 )
+"""Something done once, of whose speed the words after it tell."""
 OFTEN: Final = Form(r"of the time\b(?! (?:per|for|between|of|a token|each))")
 TAKES: Final = Form(
     r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",

@@ -60,11 +60,11 @@ _SUPPOSED: Final = Form(
     r"|unrealistic)(?: \w+)? to)\b",
 )
 _ATTRIBUTED: Final = Form(
-    r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
+    r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?|brochures?"
     r"|articles?|marketing|colleagues?|customers|buyers|readers|folks|everyone"
     r"|everybody)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
     r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes"
-    r"|wrote|writes)"
+    r"|wrote|writes|promise|promises|announce|announces|announced)"
     r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea"
     r"|myth|reviewer|he|she|they|somebody|someone|people) (?:tells? (?:me|us)|told (?:me|us)"
     r"|proposes?|proposed|claims?|claimed|says?"
