@@ -202,9 +202,14 @@ def attributed(said: Said) -> Confidence | None:
     return decode_gain(said._replace(statement=statement._replace(status=Status.ASSERTED)))
 
 
+def is_summed(statement: Statement) -> bool:
+    """Whether the clause says itself that it adds up what all users, or the whole server, get."""
+    return _SUMMED.search(statement.text) is not None
+
+
 def _is_of_all(statement: Statement) -> bool:
     """Whether the tokens of all users are meant; words of the clause itself come first."""
-    if _SUMMED.search(statement.text) is not None:
+    if is_summed(statement):
         return True
     if not statement.is_aggregate:
         return False
@@ -213,7 +218,11 @@ def _is_of_all(statement: Statement) -> bool:
     return not statement.is_single or "SINGLE" not in statement.clause | statement.sentence
 
 
-_SUMMED: Final = Form(r"\b(?:in (?:sum|total)|together|altogether|overall|combined)\W*$")
+_SUMMED: Final = Form(
+    r"\b(?:in (?:sum|total)|together|altogether|overall|combined)\W*$"
+    r"|\badd(?:s|ed|ing)? up to (?:about |some |roughly )?\d"
+    r"|\b(?:box|server|card|gpu|node|machine|endpoint|replica) as a whole\b"
+)
 _SHAPE: Final = Form(r"\bM ?= ?\d+")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
 _TENS_AT_LEAST: Final = "|".join(
@@ -249,7 +258,7 @@ def is_excused(said: Said) -> bool:
 
 _FEWER_BYTES: Final = Form(
     r"\b(?:arithmetic|maths?|multipl\w+|gemms?|compute|mmas?) and (?:(?:mx|nv)?fp[468]|int[2-8]"
-    r"|[2-8][- ]bit) weights\b|"
+    r"|[2-8][- ]bit) weights\b|\b(?:half|a (?:third|quarter)) as wide\b|"
     r"\b(?:halv\w+|quarter\w*|cuts?|reduc\w+|fewer|less|half|lower\w*|shrink\w*|sav\w+) (?:the "
     r"|of the )?"
     r"(?:weight |memory |hbm |dram )?(?:bytes|traffic|reads)"

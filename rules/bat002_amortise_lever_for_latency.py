@@ -37,7 +37,7 @@ from advisor.prose.totals import factor_of_totals, reply_at_total, users_of
 from advisor.prose.users import COUNTED, OF_ONE, RAISED
 from advisor.quantity.numerals import count_of
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, confidence_of, is_unlinked
+from advisor.said import Said, Wrong, confidence_of, is_summed, is_unlinked
 from advisor.wording import factor, milliseconds
 
 RULE = Rule(
@@ -224,6 +224,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.is_aggregate and not re.search(_BOTH, statement.text, re.IGNORECASE):
         return None
+    if is_summed(statement):
+        return None
     if (
         statement.cause in _OTHERS
         or not _OTHERS.isdisjoint(statement.sentence)
@@ -270,7 +272,7 @@ def _at_rate_of_all(said: Said, sure: Confidence) -> Wrong | None:
         return None
     if not (_is_of_one(statement) or statement.is_single or _REPLY.search(statement.text)):
         return None
-    if re.search(_PRICE, statement.text, re.IGNORECASE):
+    if is_summed(statement) or re.search(_PRICE, statement.text, re.IGNORECASE):
         return None
     raised = RAISED.search(statement.context_text) is not None
     held = factor_of_totals(statement.context_text, statement.speedup, raised=raised)
@@ -349,7 +351,7 @@ def _is_shared_rate(said: Said) -> bool:
         or not statement.nearby.isdisjoint({"BATCH", "AGGREGATE", "THROUGHPUT"})
         or (_users(said) or 0.0) > 1
     )
-    if re.search(_PRICE, statement.text, re.IGNORECASE):
+    if is_summed(statement) or re.search(_PRICE, statement.text, re.IGNORECASE):
         return False
     if not many or not _is_of_one(statement) or _ALL_RATE.search(statement.text):
         return False
@@ -385,9 +387,16 @@ def _in_words(said: Said, sure: Confidence) -> Wrong | None:
         return None
     rate = float((total[1] or total[2]).replace(",", ""))
     each = 1e3 / statement.tpot_ms
+    if is_summed(statement):
+        return None
     if _ALL_RATE.search(statement.text) and abs(each - rate) < 0.01 * rate:
         return None  # it is the rate of all itself
+    if _LEFT_ALONE.search(statement.text) is not None and each < rate:
+        return None  # the rate that one has without the others
     return _told(count, each, rate, sure) if count > 1 and each * count > 1.15 * rate else None
+
+
+_LEFT_ALONE = Form(r"\balone\b|\bby (?:itself|himself|herself)\b|\bon (?:its|his|her) own\b")
 
 
 def _told(count: float, each: float, rate: float, sure: Confidence) -> Wrong:

@@ -44,6 +44,7 @@ from advisor.said import (
     confidence_of,
     is_of_units,
     is_small_batch,
+    is_summed,
 )
 from advisor.wording import factor, factors, size
 
@@ -198,7 +199,9 @@ def _judge(said: Said) -> Wrong | None:
     speedup = (statement.speedup if statement.kind is Kind.GAIN else None) or _risen(said)
     if sure is None or speedup is None:
         return None
-    if statement.is_aggregate or not is_small_batch(statement) or not _is_of_quant(said):
+    if statement.is_aggregate or is_summed(statement) or _PART_OF_OTHERS.search(statement.text):
+        return None
+    if not is_small_batch(statement) or not _is_of_quant(said):
         return None
     per_token = said.has(r"GB (?:per|a|for each) (?:\w+ )?token")
     if statement.phase is not Phase.DECODE and not (
@@ -225,6 +228,11 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+_PART_OF_OTHERS = Form(
+    r"(?<!to )(?<!at )(?<!in )\b(?:half|an? (?:third|quarter|fifth|sixth|eighth|tenth)) of what "
+    r"(?:the |an? )?[\w.-]+ (?:reads?|takes?|needs?|costs?|weighs?|moves?)\b"
+)
+"""The size of one thing in terms of another, and no change of either."""
 _HOME_FORMAT = Form(r"\bi?q[1-8]_\w|\bgguf\b|\bbpw\b|\bexl[23]\b|llama\.cpp|\bollama\b")
 
 

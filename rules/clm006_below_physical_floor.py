@@ -40,6 +40,7 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.users import HOW_MANY, MANY
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, floor_of, rows_in
@@ -222,7 +223,8 @@ def _judge(said: Said) -> Wrong | None:
     if (statement.frame.batch or 1) > 1 and not statement.is_single:
         return None
     told_of = _label_of(statement) + statement.text
-    if rows_in(told_of) > 1 and not _OF_EACH.search(told_of):
+    shared = rows_in(told_of) > 1 or _SHARED.search(statement.text) is not None
+    if shared and not _OF_EACH.search(told_of):
         return None  # "1,200 tok/s with 32 users, 60 for one"
     passes = statement.frame.tokens_per_pass or 1.0
     over = floor.ms / (statement.tpot_ms * passes)
@@ -249,6 +251,9 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"floor_ms": floor.ms, "step_bytes": read, "bandwidth_gbs": floor.bandwidth_gbs},
     )
+
+
+_SHARED = Form(rf"\b(?:{HOW_MANY}) (?:[\w-]+ )?{MANY}\b")
 
 
 def _is_claimed(said: Said) -> bool:
@@ -299,7 +304,7 @@ def _has_one_reading(said: Said) -> bool:
     if ("OFFLOAD" in statement.nearby and not named) or "TRAINING" in statement.around:
         return False
     drafted = "SPEC" in statement.nearby or statement.cause == "SPEC"
-    if drafted and not said.has(_UNDRAFTED):
+    if drafted and not _is_undrafted(said):
         return False
     if said.has(r"accepted|tokens per pass") and statement.frame.tokens_per_pass is None:
         return False
@@ -322,6 +327,17 @@ def _has_one_reading(said: Said) -> bool:
     if fewer and not _tells_bytes(statement):
         return False  # the weights that are left are those of no sentence
     return not _is_ambiguous(statement)
+
+
+def _is_undrafted(said: Said) -> bool:
+    """Whether the text rules drafts out; of a table that has both, its own column and row."""
+    if said.statement.table is None:
+        return said.has(_UNDRAFTED)
+    columns, cells, own = said.statement.table
+    label = f"{columns[own]}; {cells[0]}"
+    if re.search(r"draft|spec", label, re.IGNORECASE):
+        return re.search(_UNDRAFTED, label, re.IGNORECASE) is not None
+    return said.has(_UNDRAFTED)
 
 
 _FEWER_BYTES = frozenset({"LAYERS", "DISTILL", "LOWRANK", "GQA"})

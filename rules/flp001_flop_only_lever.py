@@ -141,7 +141,7 @@ def check(audit: Audit) -> Iterator[Finding]:
 
 
 _WORK = (
-    r"(?:g?flops?|arithmetic|operations?|computations?|compute"
+    r"(?:g?flops?|arithmetic|operations?|computations?|compute(?![- ](?:bound|limited))"
     r"|multiplications|multiplies|multiply-?(?:adds?|accumulates?)|additions|mults|macs|work|math"
     r"|instructions?(?: count)?|fmas?)"
 )

@@ -229,6 +229,12 @@ def _sure(statement: Statement) -> Confidence | None:
 _ANSWERED = re.compile(r"\. (?:No|Nope|Not at all|Never)\b")
 
 
+_OF_CAPACITY = Form(
+    r"\b\d+ ?GB (?:limit|cap|card|of (?:vram|memory))|\b(?:memory|vram|capacity) (?:limit|cap)\b"
+)
+"""What does not slow a step down as long as all fits."""
+
+
 def _is_denied_loss(said: Said, context: int) -> bool:
     """Whether a long context is said not to make decode slower."""
     statement = said.statement
@@ -238,6 +244,7 @@ def _is_denied_loss(said: Said, context: int) -> bool:
         and statement.phase is Phase.DECODE
         and context >= _LONG
         and (_ANSWERED.search(statement.text) is not None or not said.has(r"\?"))
+        and _OF_CAPACITY.search(statement.text) is None
         and (
             said.says(r"context|tokens|prompt|window|history|dialog|document")
             or "?" in statement.context_text
@@ -288,6 +295,13 @@ def _context(said: Said) -> int:
     return max([statement.frame.context or 0, *found])
 
 
+_OF_ONE_CACHE = Form(
+    r"\d ?GB (?:(?:per|for (?:each|every|one)|each|every) (?:\w+ )?(?:sequence|user|session|stream"
+    r"|request|chat|conversation|one)|each|apiece)\b|\bcaches (?:of|at|with) (?:about )?\d"
+)
+"""Bytes that are told as those of one of several."""
+
+
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     """The cache of one sequence, given as that of a step with several."""
     frame, text = said.statement.frame, said.statement.context_text
@@ -297,6 +311,8 @@ def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     if per_token is None or length is None:
         return None
     count, one = sequences_in(text), per_token * length
+    if _OF_ONE_CACHE.search(said.statement.text) is not None:
+        return None
     for amount in _GIGABYTES.findall(said.statement.text):
         told = float(amount) * 1e9
         if count > 1 and abs(told - one) < 0.1 * one:
@@ -337,6 +353,8 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
     if statement.sentence.isdisjoint({"KV", "RATE", "DECODE"}) and said.says(_OF_SERVER):
         return False
     if _KEPT_WEIGHTS.search(statement.text) is not None or said.says(_UNUSED):
+        return False
+    if said.says(_ROOM):
         return False
     if not (long or "LONG" in statement.sentence):
         if "KV" in statement.sentence and _ANY.search(statement.text) is not None:
@@ -389,6 +407,8 @@ _KEPT_WEIGHTS = Form(
 )
 """Of the weights it is true at any length."""
 _UNUSED = r"\b(?:while|when|if|as long as) (?:\w+ ){0,2}?(?:unused|empty|not used)\b|\bunused\b"
+_ROOM = r"\b(?:would|will) (?:need|ask|take|require) (?:for )?\d[\d.]* ?GB\b(?!/)"
+"""What caches need of the memory, and not of a step."""
 _ANY = re.compile(r"\b(?:any|every|all) (?:context |prompt )?(?:lengths?|contexts?)\b|however long")
 _WEIGHTS_ARE = Form(
     r"\bweights? (?:are|is|become|becomes|look) (?:then |here |there )?(?:a |in the "

@@ -237,6 +237,11 @@ _DRIVEN = Form(
 _MAY_BE_LARGE = r"\bMLA\b|latent attention|H20\b|(?<!small)(?<!small[- ])\bbatch"
 """A sentence with one of these may well be about a step that is bound by arithmetic."""
 _MANY_ROWS = r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and\b)\w+ )?(?:tokens|sequences|requests|users|rows)"
+_SPARE = (
+    r"\b(?:compute|arithmetic|flops?|maths?)\b[^.;]{0,16}?\b(?:is|are|lies|sits|was|were) (?!not\b|never\b"
+    r"|hardly\b|rarely\b)(?:\w+ )?(?:spare|idle|unused|plentiful|abundant|free|to spare)\b"
+)
+"""Arithmetic that is said to be left over, which a lever may cost."""
 _INTENSITY = Form(r"intensity (?:of|is) (?:about )?(\d+)")
 _RIDGE = Form(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP")
 
@@ -358,6 +363,8 @@ def _judge(said: Said) -> Wrong | None:
         )
     batch_open = statement.frame.batch is None and not statement.is_single
     if batch_open and (said.says(_MAY_BE_LARGE) or many_rows(said) >= LARGE_BATCH):
+        return None
+    if said.says(_SPARE):
         return None
     if said.says(_MANY_ROWS) or (said.says(_OTHER_WAIT) and not said.says(_OF_ARITHMETIC)):
         return None

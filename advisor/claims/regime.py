@@ -165,6 +165,7 @@ _AFTER_CONTEXT = words("context ctx session conversation history depth sequence"
 _PROMPT_NOUNS = words("prompt prompts input inputs")
 _OUTPUT_NOUNS = words("output outputs new generated completion")
 _AT_ONCE = words("concurrent parallel simultaneous")
+_LENGTHS = words("short long")
 _STREAMS = words("streams sequences requests users clients sessions conversations chats")
 _CONTEXT_PREPOSITIONS = words("at beyond past")
 _CLOSING = words(". , ; : ) / | and or to at on for with in is when while so") | HYPHENS
@@ -196,7 +197,8 @@ def _aspect(tokens: Sequence[Token], amount: Found) -> Aspect | None:
     nouns = [word for word in after[:3] if word not in HYPHENS]
     if nouns[:1] and nouns[0] in _AT_ONCE and len(nouns) > 1 and nouns[1] in _STREAMS:
         return Aspect.BATCH
-    if nouns[:1] and nouns[0] in {"streams", "sequences"} and amount.bare:
+    counted = nouns[1:2] if nouns[:1] and nouns[0] in _LENGTHS else nouns[:1]
+    if counted and counted[0] in {"streams", "sequences"} and amount.bare:
         return Aspect.BATCH
     if amount.bare and _counts_devices(tokens, amount.last):
         return Aspect.DEVICES

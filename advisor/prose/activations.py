@@ -25,7 +25,8 @@ _INPUTS: Final = (
 )
 _NO_WEIGHT: Final = r"(?:(?!weight)[^.;,])"
 _NARROWED: Final = Form(
-    rf"\b{_INPUTS}\b{_NO_WEIGHT}{{0,64}}? (?:to|in|at|into|as|on|now|becomes?) {_NARROW}\b"
+    rf"\b{_INPUTS}\b{_NO_WEIGHT}{{0,64}}? (?:to|in|at|into|as|on|now|becomes?|made"
+    rf"|turned) {_NARROW}\b"
     rf"|\b{_INPUTS}\b{_NO_WEIGHT}{{0,48}}? (?:from )?(?:bf|fp)?16(?:[- ]bits?)?"
     r" ?(?:down to|to|->|→|into) ?(?:fp|int|mxfp)?[48]\b"
     r"|\bbits per activation\b[^.;]{0,16}16"

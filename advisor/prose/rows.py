@@ -10,7 +10,7 @@ from typing import Final
 from advisor.forms import Form
 from advisor.prose.blocks import Block
 from advisor.prose.frame import NOTHING, Frame, frame_of
-from advisor.prose.patterns import BASE_ROW, RATE_COLUMN
+from advisor.prose.patterns import BASE_ROW, RATE_COLUMN, SOME_DIGIT
 from advisor.prose.sentences import sentences_of
 
 _LONGEST: Final = 1500
@@ -120,6 +120,26 @@ def regime_text(block: Block) -> str:
         if RATE_COLUMN.search(column) is None
         and not column.lower().startswith(_TIMES)
         and not _is_milestone(block, cell)
+    )
+
+
+_OTHERS_FIGURE: Final = Form(
+    r"\b(?:claim\w*|promis\w+|advertis\w+|announc\w+|brochure|slides?|vendor|author|proposer"
+    r"|myth|forum|they say)\b"
+)
+_OUR_FIGURE: Final = Form(
+    r"\b(?:measur\w+|observed|seen|reality|actual|our (?:figure|result|run)s?)\b"
+)
+
+
+def is_put_to_test(block: Block) -> bool:
+    """Whether a cell is what somebody claims, and its row measured another figure."""
+    if _OTHERS_FIGURE.search(block.column) is None:
+        return False
+    own = block.cells[block.columns.index(block.column)] if block.column in block.columns else ""
+    return any(
+        _OUR_FIGURE.search(column) is not None and SOME_DIGIT.search(cell) and cell != own
+        for column, cell in zip(block.columns, block.cells, strict=False)
     )
 
 

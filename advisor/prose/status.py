@@ -16,6 +16,7 @@ from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.matrix import embedding, is_certain, is_conditional
 from advisor.prose.model import Status
 from advisor.prose.refusals import REJECTING, is_dropped, is_rejected
+from advisor.prose.rows import is_put_to_test
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Word
 from advisor.prose.voices import is_adoption
@@ -68,7 +69,8 @@ _ATTRIBUTED: Final = Form(
     r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea"
     r"|myth|reviewer|he|she|they|somebody|someone|people) (?:tells? (?:me|us)|told (?:me|us)"
     r"|proposes?|proposed|claims?|claimed|says?"
-    r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes|wrote|writes|once \w+)"
+    r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes|wrote|writes|posts"
+    r"|posted|once \w+)"
     r"|(?:somebody|someone|people|colleagues?|friends?|vendors?|he|she|they|i (?:was|am)|we were"
     r"|i['’]ve been) (?:keeps? (?:telling|saying)|told|tells?|telling)\b"
     r"|(?:somebody|someone|some guy|another (?:user|poster|member)|a (?:user|poster)|op) (?:\w+ )?"
@@ -76,6 +78,7 @@ _ATTRIBUTED: Final = Form(
     r"|(?<!\bi )(?<!we )(?<!ich )(?<!this )(?<!that )(?<!\bit )(?:told|assured|promised) (?:me|us"
     r"|him|her|them)\b"
     r"|\bi(?:['’]ve| have)? (?:read|heard|hear|saw|seen)\b|rumou?r|allegedly|supposedly|so-called"
+    r"|\b(?:this|that|an?) (?:\w+ )?(?:idea|notion|belief|myth|legend|rumou?r) (?:\w+ ){1,3}?that\b"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption"
     r"|sentence|statement|assertion|remark|line|promise|advice|paragraph) (?:that|is|was)"
     r"|(?:this|that|the) (?:\w+ )?(?:idea|notion|belief|claim|assertion|story|line|meme|dogma)"
@@ -114,6 +117,7 @@ _REFUTES: Final = Form(
     r"|n['’]t\b))"
     r"|(?:he|she|you|they|i|we)(?:['’](?:s|re|m)| is| are| was| were) (?:\w+ )?(?:wrong|mistaken"
     r"|in error|incorrect)"
+    r"|refuted\b|disproved|disproven|debunked|falsified|not (?:confirmed|supported)"
     r"|the catch|on current|measured|reality|in truth|nothing of|we measured|the (?:truth|error"
     r"|mistake|flaw|problem) )",
 )
@@ -140,6 +144,7 @@ _UNCHANGED: Final = Form(
     r"|shrinks?|improves?|boosts?) (?:\w+"
     r" )?(?:nothing"
     r"|little|almost nothing|no (?:gain|speedup|benefit|time))"
+    r"|would be (?:wasted|for nothing|in vain)"
     r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain"
     r"|benefit|speedup|effect|difference|improvement)|same (?:speed|time|latency|rate)"
     r"|(?:leaves?|leaving|left) [^.;:]{3,40}? (?:as (?:it|they)|where (?:it|they)|unchanged|alone)"
@@ -187,7 +192,9 @@ _REFUTING_TAIL: Final = Form(
     r"\b(?<!draft )(?<!drafts )(?<!guess )(?<!guesses )(?<!token )(?<!tokens )(?<!hen it )"
     r"(?<!hen they )(?<!if it )(?<!if they )(?<!proposal )(?<!proposals )"
     r"(?:is|are|was|were) (?:wrong|false|a myth|mistaken|incorrect|a misconception|nonsense|a "
-    r"mistake|not true|backwards?)\b",
+    r"mistake|not true|backwards?)\b"
+    r"|\b(?:looks|sounds|smells|reads) (?:\w+ )?like an? (?:bug|typo|mistake|error|slip"
+    r"|misprint)\b",
 )
 _STANDS_BY: Final = Form(
     r"\b(?:and|which|so) we (?:will |shall |do |fully )?(?:stand by|agree|follow|adopt|keep|honou?r"
@@ -293,6 +300,8 @@ def status_of(
         return Status.REJECTED
     if block.kind is BlockKind.CELL and _TOLD_COLUMN.search(block.column):
         return Status.MEASURED
+    if block.kind is BlockKind.CELL and is_put_to_test(block):
+        return Status.QUOTED
     following = sentences[index + 1].text if index + 1 < len(sentences) else ""
     earlier = sentences[index - 1].text if index else ""
     embedded = embedding(text, sentence.start, at, sentence.end, after=following, earlier=earlier)

@@ -58,7 +58,7 @@ _FORMAT: Final = (
 )
 _OF_OTHERS: Final = Form(
     rf"\b{_FORMAT}[- ](?:kv|k/v|cached?|keys|activations?|acts?|accumulat\w+|tensor|tflops|tops"
-    r"|math|arithmetic|compute|matmul|gemms?|inputs?)\b"
+    r"|math|arithmetic|compute|matmul|gemms?|inputs?|prompt|prefill)\b"
     rf"|\b(?:kv|k/v|caches?|cached|activations?|keys and values|tflops|inputs?)(?: cache)?"
     rf"(?: (?:is|are|was|stays?|kept|held|stored|quanti[sz]ed))?(?:,? (?:in|at|as|to|of)"
     rf"|\s?[:=(])? ?{_FORMAT}\b"
