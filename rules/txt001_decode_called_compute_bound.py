@@ -238,8 +238,8 @@ _MAY_BE_LARGE = r"\bMLA\b|latent attention|H20\b|(?<!small)(?<!small[- ])\bbatch
 """A sentence with one of these may well be about a step that is bound by arithmetic."""
 _MANY_ROWS = r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and\b)\w+ )?(?:tokens|sequences|requests|users|rows)"
 _SPARE = (
-    r"\b(?:compute|arithmetic|flops?|maths?)\b[^.;]{0,16}?\b(?:is|are|lies|sits|was|were) (?!not\b|never\b"
-    r"|hardly\b|rarely\b)(?:\w+ )?(?:spare|idle|unused|plentiful|abundant|free|to spare)\b"
+    r"\b(?:compute|arithmetic|flops?|maths?)\b[^.;]{0,16}?\b(?:is|are|lies|sits|was|were) (?!not\b"
+    r"|never\b|hardly\b|rarely\b)(?:\w+ )?(?:spare|idle|unused|plentiful|abundant|free|to spare)\b"
 )
 """Arithmetic that is said to be left over, which a lever may cost."""
 _INTENSITY = Form(r"intensity (?:of|is) (?:about )?(\d+)")
