@@ -2,7 +2,8 @@
 
 A form that has been asked often derives from its own pattern the letters of which some stand in
 every match, and from then on looks for those first: a search for a word is many times quicker than
-one for a pattern. A short document is read before that, and pays for nothing.
+one for a pattern. Where several parts of a pattern have to stand, each has its letters. A short
+document is read before that, and pays for nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any, Final
 _ASKED: Final = 150
 """Searches after which a form derives its hints."""
 _MOST_HINTS: Final = 200
+_MOST_PARTS: Final = 3
+"""Parts of a pattern that are looked for; a further one would rule out little more."""
 _SHORTEST: Final = 2
 _DIGIT: Final = "0"
 """Stands for any digit."""
@@ -32,7 +35,7 @@ class Form:
     It is compiled when it is first asked: a check that reads no prose pays for none.
     """
 
-    __slots__ = ("_asked", "_compiled", "_digits", "_filters", "_flags", "_hints", "pattern")
+    __slots__ = ("_asked", "_compiled", "_flags", "_parts", "pattern")
 
     def __init__(self, pattern: str, flags: int = re.IGNORECASE) -> None:
         """Keep a pattern."""
@@ -40,9 +43,7 @@ class Form:
         self._flags = flags
         self._compiled: re.Pattern[str] | None = None
         self._asked = 0
-        self._hints: tuple[str, ...] = ()
-        self._digits = False
-        self._filters = False
+        self._parts: tuple[tuple[tuple[str, ...], bool], ...] = ()
 
     @property
     def compiled(self) -> re.Pattern[str]:
@@ -53,14 +54,15 @@ class Form:
 
     def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As of a compiled pattern."""
-        if self._filters:
+        if self._parts:
             words = text[start:end].lower()
-            for hint in self._hints:
-                if hint in words:
-                    break
-            else:
-                if not self._digits or _SOME_DIGIT.search(words) is None:
-                    return None
+            for hints, digits in self._parts:
+                for hint in hints:
+                    if hint in words:
+                        break
+                else:
+                    if not digits or _SOME_DIGIT.search(words) is None:
+                        return None
         elif self._asked < _ASKED:
             self._ask()
         return (self._compiled or self.compiled).search(text, start, end)
@@ -89,88 +91,111 @@ class Form:
         return self.compiled.sub(new, text) if self.may_stand(text) else text
 
     def may_stand(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
-        """Whether one of the hints stands in a text; true while there are none."""
-        if not self._filters:
+        """Whether of each part some hint stands in a text; true while there are none."""
+        if not self._parts:
             if self._asked < _ASKED:
                 self._ask()
             return True
         words = text[start:end].lower()
-        if any(hint in words for hint in self._hints):
-            return True
-        return self._digits and _SOME_DIGIT.search(words) is not None
+        for hints, digits in self._parts:
+            for hint in hints:
+                if hint in words:
+                    break
+            else:
+                if not digits or _SOME_DIGIT.search(words) is None:
+                    return False
+        return True
 
     def _ask(self) -> None:
         """Count a search; the last one counted derives the hints."""
         self._asked += 1
         if self._asked == _ASKED:
-            hints = hints_of(self.pattern, self._flags)
-            self._digits = _DIGIT in hints
-            self._hints = tuple(hint for hint in hints if hint != _DIGIT)
-            self._filters = bool(hints)
+            self._parts = tuple(
+                (tuple(hint for hint in hints if hint != _DIGIT), _DIGIT in hints)
+                for hints in hints_of(self.pattern, self._flags)
+            )
 
 
-def hints_of(pattern: str, flags: int = re.IGNORECASE) -> tuple[str, ...]:
-    """Letters in lower case, of which one at least stands in every match; none where none do.
+def hints_of(pattern: str, flags: int = re.IGNORECASE) -> tuple[tuple[str, ...], ...]:
+    """Of each part that every match holds, the letters in lower case of which some stand there.
 
-    "0" stands for any digit.
+    "0" stands for any digit. The part whose letters are the rarest comes first.
     """
     try:
         parser = import_module("re._parser")
     except ImportError:
         return ()
-    found = _of_sequence(list(parser.parse(pattern, flags)))
-    if found is None or not _EVERYWHERE.isdisjoint(hint.strip() for hint in found):
-        return ()
-    if 2 * sum(len(hint) == _SHORTEST for hint in found) > len(found):
-        return ()  # two letters stand in most texts
-    return tuple(sorted(found))
+    kept: list[frozenset[str]] = []
+    for hints in _of_sequence(list(parser.parse(pattern, flags))):
+        # a part that shares its letters with one before it rules out little more
+        if _tells(hints) and all(2 * len(hints & other) < len(hints) for other in kept):
+            kept.append(hints)
+    return tuple(tuple(sorted(hints)) for hints in kept)
 
 
-def _of_sequence(items: list[Any]) -> frozenset[str] | None:
-    """The best hints among those of the parts of a sequence: every part has to stand."""
-    best: frozenset[str] | None = None
+def _tells(hints: frozenset[str]) -> bool:
+    """Whether few texts hold one of some hints: two letters stand in most."""
+    return 2 * sum(len(hint) == _SHORTEST for hint in hints) <= len(hints)
+
+
+def _is_common(hints: frozenset[str]) -> bool:
+    """Whether one of some hints stands in most sentences."""
+    return not _EVERYWHERE.isdisjoint(hint.strip() for hint in hints)
+
+
+_Parts = tuple[frozenset[str], ...]
+"""The hints of the parts of a pattern, the rarest first."""
+
+
+def _of_sequence(items: list[Any]) -> _Parts:
+    """The hints of the parts of a sequence, of which every one has to stand."""
+    found: list[frozenset[str]] = []
     letters = ""
     for operation, argument in items:
         if str(operation) == "LITERAL":
             letters += chr(argument).lower()
             continue
-        best = _better(best, _of_letters(letters))
+        found += _of_letters(letters)
         letters = ""
-        best = _better(best, _of_part(str(operation), argument))
-    return _better(best, _of_letters(letters))
+        found += _of_part(str(operation), argument)
+    found += _of_letters(letters)
+    telling = [hints for hints in found if not _is_common(hints)]
+    return tuple(sorted(telling, key=_worth, reverse=True)[:_MOST_PARTS])
 
 
-def _of_letters(letters: str) -> frozenset[str] | None:
-    return frozenset({letters}) if len(letters) >= _SHORTEST else None
+def _of_letters(letters: str) -> _Parts:
+    return (frozenset({letters}),) if len(letters) >= _SHORTEST else ()
 
 
-def _of_part(operation: str, argument: Any) -> frozenset[str] | None:
+def _of_part(operation: str, argument: Any) -> _Parts:
     match operation:
         case "SUBPATTERN":
             return _of_sequence(list(argument[-1]))
         case "BRANCH":
-            branches = [_of_sequence(list(branch)) for branch in argument[1]]
-            known = [one for one in branches if one is not None]
-            whole = frozenset().union(*known)
-            return whole if len(known) == len(branches) and len(whole) <= _MOST_HINTS else None
+            return _of_branches([_of_sequence(list(branch)) for branch in argument[1]])
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return _of_sequence(list(argument[2])) if argument[0] else None
+            return _of_sequence(list(argument[2])) if argument[0] else ()
         case "IN" if all(str(kind) == "CATEGORY" and str(what) == "CATEGORY_DIGIT"
                          for kind, what in argument):  # fmt: skip
-            return frozenset({_DIGIT})
+            return (frozenset({_DIGIT}),)
         case "ATOMIC_GROUP":
             return _of_sequence(list(argument))
         case _:
-            return None
+            return ()
 
 
-def _better(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
-    """The rarer of two sets of hints: of the longer letters, then the smaller one."""
-    if one is None or other is None:
-        return other if one is None else one
-    return max(one, other, key=_worth)
+def _of_branches(branches: list[_Parts]) -> _Parts:
+    """Of each branch its rarest part, then of each its next; the last of one that has no more."""
+    if not all(branches):
+        return ()
+    count = max(map(len, branches))
+    whole = (
+        frozenset().union(*(parts[min(index, len(parts) - 1)] for parts in branches))
+        for index in range(count)
+    )
+    return tuple(hints for hints in whole if len(hints) <= _MOST_HINTS)
 
 
 def _worth(hints: frozenset[str]) -> int:
-    common = not _EVERYWHERE.isdisjoint(hint.strip() for hint in hints)
-    return min(map(len, hints)) * 4 - len(hints) - 100 * common
+    """How rare hints are: the longer their letters and the fewer they are."""
+    return min(map(len, hints)) * 4 - len(hints)

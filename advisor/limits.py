@@ -34,6 +34,11 @@ _ALONE: Final = (
     r"(?:[- ](?:bound|limited|time|work|rate|throughput))?(?: \([^()]*\))?\W*"
 )
 _HINTS: Final = tuple(sorted({hint for form in FORMS for hint in form.hints}))
+_FORMS_OF: Final = tuple(
+    (hint, tuple(number for number, form in enumerate(FORMS) if hint in form.hints))
+    for hint in _HINTS
+)
+"""Hints, each with the numbers of its forms."""
 _HINT: Final = re.compile("|".join(re.escape(hint.strip()) for hint in _HINTS))
 
 
@@ -72,14 +77,11 @@ def limit_alone(text: str) -> Limit | None:
 def limits_in(text: str, start: int, end: int) -> list[Named]:
     """Where a form names a limit in `text[start:end]`, in order; of two that overlap the first."""
     words = text[start:end].lower()
-    hints = {hint for hint in _HINTS if hint in words}
-    if not hints:
-        return []
+    asked = {number for hint, numbers in _FORMS_OF if hint in words for number in numbers}
     found = [
         Named(_limit_of(match), *match.span(), by_memory=_of_memory(match))
-        for form in FORMS
-        if not hints.isdisjoint(form.hints)
-        for match in _compiled(form.pattern).finditer(text, start, end)
+        for number in sorted(asked)
+        for match in _compiled(FORMS[number].pattern).finditer(text, start, end)
     ]
     kept: list[Named] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):

@@ -193,7 +193,7 @@ _OF_CACHE = (
 def _judge(said: Said) -> Wrong | None:
     """A factor of quantization above its bytes before over after."""
     statement = said.statement
-    if said.has(_OF_CACHE):
+    if statement.kind not in {Kind.GAIN, Kind.FIGURE} or said.has(_OF_CACHE):
         return None
     sure = _sure(statement)
     speedup = (statement.speedup if statement.kind is Kind.GAIN else None) or _risen(said)

@@ -276,12 +276,14 @@ _IF_FREE = Form(r"\bif (?:\w[\w-]* ){0,4}?(?:costs?|took|takes?|were|was|are|is)
 def _leaves_out_exchange(said: Said) -> bool:
     """Whether the exchange between devices in decode is said to cost nothing, for its few bytes."""
     statement = said.statement
-    if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_SMALL_WORK):
+    if statement.phase in {Phase.TRAINING, Phase.OTHER}:
         return False
     split = "TP" in statement.nearby or said.has(_BETWEEN)
+    if not split or not said.has(_EXCHANGE) or said.has(_SMALL_WORK):
+        return False
     if _IF_FREE.search(statement.text) is not None:
         return False
-    if not said.has(_EXCHANGE) or not split or said.has(_LATENCY) or said.has(_STAGED):
+    if said.has(_LATENCY) or said.has(_STAGED):
         return False
     named = re.search(_EXCHANGE, statement.text, re.IGNORECASE)
     if re.search(

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from advisor.forms import Form
-from advisor.prose.lengths import inputs_in
+from advisor.prose.lengths import inputs_in, may_tell_length
 
 _LITTLE: Final = (
     r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"
@@ -173,7 +173,7 @@ def lengths_in(text: str) -> list[int]:
 
 def spans_lengths(text: str) -> re.Match[str] | None:
     """Where one figure is given for contexts that lie far apart."""
-    told = SAME_FIGURE.search(text)
+    told = SAME_FIGURE.search(text) if may_tell_length(text) else None
     if told is None:
         return None
     lengths = [length for length in lengths_in(text) if length > 0]

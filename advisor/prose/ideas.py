@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from advisor.forms import Form
 from advisor.prose.activations import are_narrowed
@@ -128,13 +129,18 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         "MASK" in found or ("PRUNE" in found and _ZERO.search(text) is not None)
     ):
         found |= {"MASKED_HEADS"}
-    if found.isdisjoint({"PRUNE", "HEADS", "KV"}) and _zeroes_weights(text, kept):
+    whole = _told_of(text)
+    if (
+        whole.may_zero
+        and found.isdisjoint({"PRUNE", "HEADS", "KV"})
+        and _zeroes_weights(text, kept)
+    ):
         found |= {"PRUNE"}
-    if are_narrowed(text):
+    if whole.narrows:
         found |= {"ACTQ"}
-    if _SMALL_MODEL.search(text) is not None and _DRAFTS.search(text) is not None:
+    if whole.drafts:
         found |= {"SPEC"}
-    if kept and _SOME_MATH.search(text) is not None:
+    if kept and whole.multiplies:
         start, end = max(0, kept[0].start - _NEAR_CHARACTERS), kept[-1].end + _NEAR_CHARACTERS
         if _FASTER_MATH.search(text, start, end) is not None:
             found |= {"MATMUL"}
@@ -149,9 +155,28 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
     return found
 
 
+class _Told(NamedTuple):
+    """What the text of a block tells as a whole; of each of its clauses the kinds are asked."""
+
+    narrows: bool
+    drafts: bool
+    may_zero: bool
+    multiplies: bool
+
+
+@lru_cache(maxsize=512)
+def _told_of(text: str) -> _Told:
+    return _Told(
+        narrows=are_narrowed(text),
+        drafts=_SMALL_MODEL.search(text) is not None and _DRAFTS.search(text) is not None,
+        may_zero=_MAYBE_ZEROED.search(text) is not None,
+        multiplies=_SOME_MATH.search(text) is not None,
+    )
+
+
 def _zeroes_weights(text: str, tags: Sequence[Tag]) -> bool:
     """Whether weights are zero, or set to it, where some tags stand."""
-    if not tags or _MAYBE_ZEROED.search(text) is None:
+    if not tags:
         return False
     start, end = max(0, tags[0].start - _NEAR_CHARACTERS), tags[-1].end + _NEAR_CHARACTERS
     stop = re.search(r"[.;:](?=\s)", text[tags[-1].end : end])

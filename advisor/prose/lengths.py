@@ -83,6 +83,20 @@ _TELLING: Final = re.compile(
 )
 
 
+def may_tell_length(text: str) -> bool:
+    """Whether a text holds a number, in digits or with one of the scales that lengths are told in.
+
+    Without one it tells no length at all.
+    """
+    if _SOME_DIGIT.search(text) is not None:
+        return True
+    words = text.lower()
+    return "thousand" in words or "hundred" in words or "million" in words or "dozen" in words
+
+
+_SOME_DIGIT: Final = re.compile(r"\d")
+
+
 @lru_cache(maxsize=2048)
 def inputs_in(text: str) -> tuple[int, ...]:
     """Lengths of prompts and contexts that a text names."""

@@ -364,7 +364,9 @@ class _BlockReader:
             status = Status.MEASURED
         near, frame = self._frames(index)
         if effect.tpot_ms is not None and near != frame:
-            near = frame if near.lacks(frame).isdisjoint(self.disputes()) else near
+            lacking = near.lacks(frame)
+            if not lacking or lacking.isdisjoint(self.disputes()):
+                near = frame
         apart = self._apart(index, clause, own)
         named = labels[:2] if block.kind is BlockKind.CELL else labels
         cause, reach = cause_of(sentence.text, own, apart, before, named)

@@ -66,6 +66,8 @@ _CONNECTIVES: Final = frozenset(
     ]
 )
 _ANYWHERE: Final = frozenset(["because", "since", "although", "whereas", "thanks", "but"])
+_CUTTING: Final = _CONNECTIVES | _ANYWHERE | {"as"}
+"""Words that a clause may begin with."""
 _AFTER_AND: Final = frozenset({"hence", "therefore", "thus", "so"})
 _ALL_BUT: Final = ("nothing", "anything", "all", "none", "anything")
 _AS_NOT: Final = frozenset(
@@ -236,6 +238,8 @@ def _clauses(
         if sign != ",":
             cuts[match.end()] = sign
     for index, word in enumerate(words):
+        if word[0] not in _CUTTING:
+            continue
         after = words[index + 1].folded if index + 1 < len(words) else ""
         if word.folded == "as" and after not in _AS_NOT and text[word.start - 2] == ",":
             cuts[word.start] = "as"

@@ -56,13 +56,25 @@ Table = Mapping[str, Node]
 
 def words_of(text: str, start: int = 0, end: int = sys.maxsize) -> list[Word]:
     """The words of `text[start:end]` in order, with their offsets in `text`."""
-    found = [
-        _new(Word, (match[0].lower(), match.start(), match.end()))
-        for match in _WORD.finditer(text, start, end)
-    ]
+    folded = _lowered(text)
+    if len(folded) == len(text):
+        found = [
+            _new(Word, (match[0], *match.span())) for match in _WORD.finditer(folded, start, end)
+        ]
+    else:  # of few letters the small one is longer
+        found = [
+            _new(Word, (match[0].lower(), *match.span()))
+            for match in _WORD.finditer(text, start, end)
+        ]
     if "'" in text or "’" in text:
         return [Word(_folded(word.folded), word.start, word.end) for word in found]
     return found
+
+
+@lru_cache(maxsize=8)
+def _lowered(text: str) -> str:
+    """A text in small letters; it is asked for each of its sentences."""
+    return text.lower()
 
 
 _new: Final = tuple.__new__

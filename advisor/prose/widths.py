@@ -70,20 +70,19 @@ _OF_OTHERS: Final = Form(
 """Formats of the cache, of activations and of arithmetic, or of what is compared: no width of
 weights."""
 _WIDTHS: Final = (
-    (r"\b(?:fp32|float32|f32|32[- ]bits?|single precision)\b", 32.0),
+    (Form(r"\b(?:fp32|float32|f32|32[- ]bits?|single precision)\b"), 32.0),
     (
-        r"\b(?:bf16|fp16|f16|float16|bfloat16|16[- ]bits?|sixteen[- ]bits?|half[- ]precision)\b",
+        Form(
+            r"\b(?:bf16|fp16|f16|float16|bfloat16|16[- ]bits?|sixteen[- ]bits?|half[- ]precision)\b"
+        ),
         16.0,
     ),
-    (r"\b(?:fp8|int8|w8a8|w8a16|w8|8[- ]bits?|e4m3|e5m2|eight[- ]bits?)\b", 8.0),
-    (r"\b(?:fp6|int6|w6a16|6[- ]bits?|six[- ]bits?)\b", 6.0),
-    (r"\b(?:int5|5[- ]bits?|five[- ]bits?)\b", 5.0),
-    (
-        r"\b(?:int4|fp4|nf4|w4a16|w4a8|w4a4|w4|awq|gptq|4[- ]bits?|four[- ]bits?)\b",
-        4.0,
-    ),
-    (r"\b(?:int3|3[- ]bits?|w3a16|three[- ]bits?)\b", 3.0),
-    (r"\b(?:int2|2[- ]bits?|w2a16|two[- ]bits?)\b", 2.0),
+    (Form(r"\b(?:fp8|int8|w8a8|w8a16|w8|8[- ]bits?|e4m3|e5m2|eight[- ]bits?)\b"), 8.0),
+    (Form(r"\b(?:fp6|int6|w6a16|6[- ]bits?|six[- ]bits?)\b"), 6.0),
+    (Form(r"\b(?:int5|5[- ]bits?|five[- ]bits?)\b"), 5.0),
+    (Form(r"\b(?:int4|fp4|nf4|w4a16|w4a8|w4a4|w4|awq|gptq|4[- ]bits?|four[- ]bits?)\b"), 4.0),
+    (Form(r"\b(?:int3|3[- ]bits?|w3a16|three[- ]bits?)\b"), 3.0),
+    (Form(r"\b(?:int2|2[- ]bits?|w2a16|two[- ]bits?)\b"), 2.0),
 )
 _BLOCKS: Final = Form(
     r"\b(?:i?q[1-8]_(?:k(?:_(?:xl|[sml]))?|[01]|xxs|xs|nl|[sm])|mxfp[48]|nvfp4|mxfp6)\b",
@@ -113,7 +112,7 @@ def widths_of(text: str) -> set[float]:
 @lru_cache(maxsize=4096)
 def _widths(text: str) -> frozenset[float]:
     plain = _OF_OTHERS.sub(" ", text)
-    found = {bits for pattern, bits in _WIDTHS if re.search(pattern, plain, re.IGNORECASE)}
+    found = {bits for form, bits in _WIDTHS if form.search(plain) is not None}
     for match in _BLOCKS.finditer(plain):
         from advisor.ledger.formats import UnknownFormatError, parse_format  # noqa: PLC0415
 

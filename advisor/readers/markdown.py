@@ -36,7 +36,7 @@ _READERS: Final = MappingProxyType(
 _SHELLS: Final = frozenset(("bash", "sh", "shell", "console", "zsh", "shell-session", "terminal"))
 _LONGEST_BLOCK: Final = 100_000
 _KEY: Final = re.compile(r"^\s*[\"'{]*\s*rooflint[\"']?\s*:", re.MULTILINE)
-_NOT_LINE_END: Final = re.compile(r"[^\r\n]")
+_NOT_LINE_END: Final = re.compile(r"[^\r\n]+")
 
 
 def read(source: Source, *, named: bool) -> Reading:  # noqa: ARG001 - every text may be prose
@@ -131,6 +131,10 @@ def _may_propose(script: str) -> bool:
     return "rooflint" in script or worth_reading(script.encode())
 
 
+def _blank(line: re.Match[str]) -> str:
+    return " " * len(line[0])
+
+
 def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
     """What the readers of other formats make of blocks, each where it stands."""
     blank = ""
@@ -148,7 +152,7 @@ def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
         if module == _PYTHON and not _may_propose(source.text[fence.start : fence.end]):
             continue
         # Everything before the block is blank, so that offsets and lines stay.
-        blank = blank or _NOT_LINE_END.sub(" ", source.text)
+        blank = blank or _NOT_LINE_END.sub(_blank, source.text)
         inner = Source(source.path, blank[: fence.start] + source.text[fence.start : fence.end])
         reading = import_module(f"advisor.readers.{module}").read(inner, named=False)
         is_ours = _KEY.search(source.text, fence.start, fence.end) is not None
