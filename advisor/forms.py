@@ -1,9 +1,8 @@
 """Patterns that are looked for in every sentence of a document and seldom found.
 
-A form that has been asked often derives from its own pattern the letters of which some stand in
-every match, and from then on looks for those first: a search for a word is many times quicker than
-one for a pattern. Where several parts of a pattern have to stand, each has its letters. A short
-document is read before that, and pays for nothing.
+A form derives from its own pattern the letters of which some stand in every match, and looks for
+those first: a search for a word is many times quicker than one for a pattern, and a pattern that
+is not needed is not compiled. Where several parts of a pattern have to stand, each has its letters.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final
 
-_ASKED: Final = 150
-"""Searches after which a form derives its hints."""
+_RUNS: Final = 100
+"""Searches after which a form is taken apart into its alternatives."""
+_EDGES: Final = frozenset({"AT", "ASSERT", "ASSERT_NOT"})
+"""Operations that take up no letters."""
 _MOST_HINTS: Final = 200
 _MOST_PARTS: Final = 3
 """Parts of a pattern that are looked for; a further one would rule out little more."""
@@ -29,43 +30,94 @@ _EVERYWHERE: Final = frozenset(
 """Hints that stand in most sentences tell nothing."""
 
 
+_Tested = tuple[tuple[tuple[str, ...], bool], ...]
+"""Of each part its hints, and whether any digit is one."""
+
+
+class _Branch:
+    """One alternative of a pattern, with the hints of its parts."""
+
+    __slots__ = ("_compiled", "_flags", "_tree", "parts")
+
+    def __init__(self, tree: Any, flags: int) -> None:
+        self._tree = tree
+        self._flags = flags
+        self._compiled: re.Pattern[str] | None = None
+        self.parts = _parts_of(tree)
+
+    @property
+    def compiled(self) -> re.Pattern[str]:
+        """The alternative by itself; its groups have the numbers they have in the pattern."""
+        if self._compiled is None:
+            self._compiled = _compile(self._tree, self._flags)
+        return self._compiled
+
+
 class Form:
     """A pattern, whatever the case, with the letters that its matches hold.
 
-    It is compiled when it is first asked: a check that reads no prose pays for none.
+    It is compiled when a text holds those letters: what reads no prose, or a short one, pays for
+    few patterns. Of a pattern that is often run in vain the alternatives are looked for one by one.
     """
 
-    __slots__ = ("_asked", "_compiled", "_flags", "_parts", "pattern")
+    __slots__ = ("_branches", "_compiled", "_flags", "_parts", "_runs", "_tree", "pattern")
 
     def __init__(self, pattern: str, flags: int = re.IGNORECASE) -> None:
         """Keep a pattern."""
         self.pattern = pattern
-        self._flags = flags
+        self._flags = int(flags)  # `&` of two flags takes many times longer than of two numbers
         self._compiled: re.Pattern[str] | None = None
-        self._asked = 0
-        self._parts: tuple[tuple[tuple[str, ...], bool], ...] = ()
+        self._tree: Any = None
+        self._parts: _Tested | None = None
+        self._runs = 0
+        self._branches: tuple[_Branch, ...] = ()
 
     @property
     def compiled(self) -> re.Pattern[str]:
         """The pattern as `re` knows it."""
         if self._compiled is None:
-            self._compiled = re.compile(self.pattern, self._flags)
+            tree = self._tree
+            self._compiled = (
+                re.compile(self.pattern, self._flags)
+                if tree is None
+                else _compile(tree, self._flags)
+            )
         return self._compiled
 
     def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As of a compiled pattern."""
-        if self._parts:
+        parts = self._parts
+        if parts is None:
+            parts = self._derive()
+        words = ""
+        if parts:
             words = text[start:end].lower()
-            for hints, digits in self._parts:
+            for hints, digits in parts:
                 for hint in hints:
                     if hint in words:
                         break
                 else:
                     if not digits or _SOME_DIGIT.search(words) is None:
                         return None
-        elif self._asked < _ASKED:
-            self._ask()
+        if self._branches:
+            return self._search_branches(text, start, end, words)
+        if self._runs < _RUNS:
+            self._run()
         return (self._compiled or self.compiled).search(text, start, end)
+
+    def _search_branches(self, text: str, start: int, end: int, words: str) -> re.Match[str] | None:
+        """The first match of those alternatives whose letters stand in a text."""
+        words = words or text[start:end].lower()
+        live = [branch for branch in self._branches if _stand(branch.parts, words)]
+        if 2 * len(live) > len(self._branches):
+            return self.compiled.search(text, start, end)
+        first: re.Match[str] | None = None
+        for branch in live:
+            match = branch.compiled.search(text, start, end)
+            # of two at one place the earlier alternative counts
+            if match is not None and (first is None or match.start() < first.start()):
+                first = match
+        return first
 
     def finditer(
         self, text: str, start: int = 0, end: int = sys.maxsize
@@ -91,29 +143,73 @@ class Form:
         return self.compiled.sub(new, text) if self.may_stand(text) else text
 
     def may_stand(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
-        """Whether of each part some hint stands in a text; true while there are none."""
-        if not self._parts:
-            if self._asked < _ASKED:
-                self._ask()
-            return True
-        words = text[start:end].lower()
-        for hints, digits in self._parts:
-            for hint in hints:
-                if hint in words:
-                    break
-            else:
-                if not digits or _SOME_DIGIT.search(words) is None:
-                    return False
-        return True
+        """Whether of each part some hint stands in a text; true where there are none."""
+        parts = self._derive() if self._parts is None else self._parts
+        return not parts or _stand(parts, text[start:end].lower())
 
-    def _ask(self) -> None:
-        """Count a search; the last one counted derives the hints."""
-        self._asked += 1
-        if self._asked == _ASKED:
-            self._parts = tuple(
-                (tuple(hint for hint in hints if hint != _DIGIT), _DIGIT in hints)
-                for hints in hints_of(self.pattern, self._flags)
-            )
+    def _derive(self) -> _Tested:
+        """Derive the hints of the parts from the pattern."""
+        self._tree = _parsed(self.pattern, self._flags)
+        self._parts = _parts_of(self._tree)
+        return self._parts
+
+    def _run(self) -> None:
+        """Count a search; the last one counted takes the alternatives apart."""
+        self._runs += 1
+        if self._runs == _RUNS and self._tree is not None:
+            branches = [_Branch(tree, self._flags) for tree in _alternatives(self._tree)]
+            if 2 * sum(bool(branch.parts) for branch in branches) > len(branches):
+                self._branches = tuple(branches)
+
+
+def _parsed(pattern: str, flags: int) -> Any:
+    """The parts of a pattern as `re` takes it apart; None where that cannot be had."""
+    try:
+        return import_module("re._parser").parse(pattern, flags)
+    except (ImportError, AttributeError):
+        return None
+
+
+def _compile(tree: Any, flags: int) -> re.Pattern[str]:
+    compiled: re.Pattern[str] = import_module("re._compiler").compile(tree, flags)
+    return compiled
+
+
+def _alternatives(tree: Any) -> list[Any]:
+    """The alternatives of a pattern that is nothing else, but for what stands at its edges."""
+    items = list(tree)
+    at = [index for index, (operation, _) in enumerate(items) if str(operation) == "BRANCH"]
+    if len(at) != 1 or any(str(operation) not in _EDGES for operation, _ in items[: at[0]]):
+        return []
+    if any(str(operation) not in _EDGES for operation, _ in items[at[0] + 1 :]):
+        return []
+    sequence = import_module("re._parser").SubPattern
+    return [
+        sequence(tree.state, [*items[: at[0]], *branch, *items[at[0] + 1 :]])
+        for branch in items[at[0]][1][1]
+    ]
+
+
+def _stand(parts: _Tested, words: str) -> bool:
+    """Whether of each part some hint stands in a text in small letters."""
+    for hints, digits in parts:
+        for hint in hints:
+            if hint in words:
+                break
+        else:
+            if not digits or _SOME_DIGIT.search(words) is None:
+                return False
+    return True
+
+
+def _parts_of(tree: Any) -> _Tested:
+    """The hints of the parts of a pattern, and whether a digit does as well."""
+    if tree is None:
+        return ()
+    return tuple(
+        (tuple(hint for hint in hints if hint != _DIGIT), _DIGIT in hints)
+        for hints in _telling(tree)
+    )
 
 
 def hints_of(pattern: str, flags: int = re.IGNORECASE) -> tuple[tuple[str, ...], ...]:
@@ -121,12 +217,13 @@ def hints_of(pattern: str, flags: int = re.IGNORECASE) -> tuple[tuple[str, ...],
 
     "0" stands for any digit. The part whose letters are the rarest comes first.
     """
-    try:
-        parser = import_module("re._parser")
-    except ImportError:
-        return ()
+    tree = _parsed(pattern, flags)
+    return () if tree is None else _telling(tree)
+
+
+def _telling(tree: Any) -> tuple[tuple[str, ...], ...]:
     kept: list[frozenset[str]] = []
-    for hints in _of_sequence(list(parser.parse(pattern, flags))):
+    for hints in _of_sequence(list(tree)):
         # a part that shares its letters with one before it rules out little more
         if _tells(hints) and all(2 * len(hints & other) < len(hints) for other in kept):
             kept.append(hints)
