@@ -147,6 +147,11 @@ class Form:
         parts = self._derive() if self._parts is None else self._parts
         return not parts or _stand(parts, text[start:end].lower())
 
+    def stands_in(self, words: str) -> bool:
+        """As `may_stand`, of a text in small letters."""
+        parts = self._derive() if self._parts is None else self._parts
+        return not parts or _stand(parts, words)
+
     def _derive(self) -> _Tested:
         """Derive the hints of the parts from the pattern."""
         self._tree = _parsed(self.pattern, self._flags)

@@ -81,7 +81,8 @@ def limits_in(text: str, start: int, end: int) -> list[Named]:
     found = [
         Named(_limit_of(match), *match.span(), by_memory=_of_memory(match))
         for number in sorted(asked)
-        for match in _compiled(FORMS[number].pattern).finditer(text, start, end)
+        if (form := _compiled(FORMS[number].pattern)).stands_in(words)
+        for match in form.compiled.finditer(text, start, end)
     ]
     kept: list[Named] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):

@@ -145,10 +145,13 @@ _BLAMED = Form(
 
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
+    sure = _sure(statement)
+    denied = statement.kind is Kind.LOSS and statement.status is Status.DENIED
+    if sure is None and statement.kind is not Kind.KV_IGNORED and not denied:
+        return None
     if _is_elsewhere(said) or said.has(_OTHER_STATE) or _BLAMED.search(statement.text):
         return None
     context = _context(said)
-    sure = _sure(statement)
     if statement.kind is Kind.AMOUNT and sure and (missed := _lost_batch(said)) is not None:
         told, right, batch = missed
         return Wrong(

@@ -150,11 +150,7 @@ def _judge(said: Said) -> Wrong | None:
     """A gain above the tokens of a pass at the acceptance that the text gives."""
     statement = said.statement
     sure = confidence_of(statement)
-    if (
-        sure is None
-        or statement.kind not in {Kind.GAIN, Kind.FREE}
-        or ("SPEC" not in statement.nearby and drafted_in(statement.context_text) is None)
-    ):
+    if sure is None or statement.kind not in {Kind.GAIN, Kind.FREE}:
         return None
     if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.clause):
         return None
@@ -163,6 +159,8 @@ def _judge(said: Said) -> Wrong | None:
     text = f"{statement.context_text} {statement.next_text}"
     accepted = acceptance_in(text)
     if accepted is None:
+        return None
+    if "SPEC" not in statement.nearby and drafted_in(statement.context_text) is None:
         return None
     accepted = max([accepted, *map(float, _SHARE.findall(statement.sentence_text))])
     drafted = drafted_in(text)

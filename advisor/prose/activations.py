@@ -101,7 +101,7 @@ _SHARE: Final = Form(
 
 def are_narrowed(text: str) -> bool:
     """Whether activations get fewer bits."""
-    return _MAYBE.search(text) is not None and _NARROWED.search(text) is not None
+    return _NARROWED.search(text) is not None and _MAYBE.search(text) is not None
 
 
 def activations_decide(text: str, clause: Clause) -> Effect | None:

@@ -116,6 +116,8 @@ _FACT: Final = re.compile(
     r"|ixtral|eep[sS]eek|Phi-|phi-|gpt-oss|Scout|Maverick"
 )
 """What a sentence holds that may state an operand."""
+_FREQUENT: Final = ("token", "GPU", "context", "layer", "single")
+"""Of these the words that stand in most sentences, which are found sooner by themselves."""
 _KV_BEFORE: Final = Form(r"\b(?:kv|cache|keys and values)\b")
 _WEIGHTS_NEAR: Final = Form(
     r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $|[\w)] = ?$"
@@ -147,7 +149,7 @@ _REACH: Final = 28
 @lru_cache(maxsize=8192)
 def frame_of(text: str) -> Frame:
     """What one sentence, heading or cell states."""
-    if _FACT.search(text) is None:
+    if not any(word in text for word in _FREQUENT) and _FACT.search(text) is None:
         return NOTHING
     _, amounts, mentions = mentioned(text)
     regime = regime_of(mentions)

@@ -77,7 +77,9 @@ _FASTER_MATH: Final = Form(
     r"|matmul|gemm|mma|product|kernel|tensor core)"
 )
 """Arithmetic that gets faster, or narrower right where it is done, on the same bytes."""
-_SOME_MATH: Final = re.compile(r"product|ultipl|fma|FMA|macs|MACs|math|rithmetic|vec")
+_SOME_MATH: Final = (
+    "product", "ultipl", "fma", "FMA", "macs", "MACs", "math", "rithmetic", "vec",
+)  # fmt: skip
 _REPLACED: Final = frozenset(
     {"S24", "PRUNE", "MASK", "ATTN", "SPEC", "LAYERS", "KVQ", "TP", "BATCH"}
 )
@@ -168,9 +170,9 @@ class _Told(NamedTuple):
 def _told_of(text: str) -> _Told:
     return _Told(
         narrows=are_narrowed(text),
-        drafts=_SMALL_MODEL.search(text) is not None and _DRAFTS.search(text) is not None,
+        drafts=_DRAFTS.search(text) is not None and _SMALL_MODEL.search(text) is not None,
         may_zero=_MAYBE_ZEROED.search(text) is not None,
-        multiplies=_SOME_MATH.search(text) is not None,
+        multiplies=any(word in text for word in _SOME_MATH),
     )
 
 

@@ -140,7 +140,7 @@ def tags_of(text: str, words: Sequence[Word], table: Table) -> list[Tag]:
             next_at += 1
         if stop:
             start, end = words[at].start, words[stop - 1].end
-            found.extend(Tag(tag, start, end, at, stop) for tag in tags)
+            found += [_new(Tag, (tag, start, end, at, stop)) for tag in tags]
         at = stop or at + 1
     return found
 
