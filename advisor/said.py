@@ -220,8 +220,8 @@ def _is_of_all(statement: Statement) -> bool:
 
 _SUMMED: Final = Form(
     r"\b(?:in (?:sum|total)|together|altogether|overall|combined)\W*$"
-    r"|\badd(?:s|ed|ing)? up to (?:about |some |roughly )?\d"
-    r"|\b(?:box|server|card|gpu|node|machine|endpoint|replica) as a whole\b"
+    r"|\b(?:serves?|puts? out|delivers?|handles?|process(?:es)?) (?:about |some |roughly )?"
+    r"[\d.]+(?: times|x) (?:the|as many) tokens\b"
 )
 _SHAPE: Final = Form(r"\bM ?= ?\d+")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
@@ -237,6 +237,10 @@ _MANY: Final = Form(
     r"|\b(?:batch(?:[_ ]size)?|bs|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|num[-_]slots"
     r"|parallel|np)(?:=| = |: | of )(\d{2,5})\b"
 )
+_HUNDREDS: Final = Form(
+    r"\b(?:hundreds|thousands) of (?:\w+ )?(?:users|sequences|requests|streams|rows|sessions)\b"
+)
+_A_HUNDRED: Final = 100
 _BELOW_BANDWIDTH: Final = Form(
     r"\d ?% of (?:the |its )?(?:peak |hbm |memory )*(?:bandwidth|hbm)\b|(?:could|can)(?:n['’]t"
     r"| not)"
@@ -283,6 +287,8 @@ def many_rows(said: Said) -> int:
 
 def rows_in(text: str) -> int:
     """The most users, sequences or rows that a text names; 0 where it names none."""
+    if _HUNDREDS.search(text) is not None:
+        return _A_HUNDRED
     found = (next(filter(None, match.groups())).lower() for match in _MANY.finditer(text))
     return max((count_of(number) for number in found), default=0)
 

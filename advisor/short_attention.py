@@ -93,6 +93,9 @@ _SMALL_PART: Final = Form(
     r"|token|latency)"
 )
 """Attention as the small part of a step that it is."""
+_CUT_OUT: Final = Form(
+    r"\b(?:cut (?:out|off|away)|removed|sliced|pruned away|dropped|taken out|physically)\b"
+)
 _FELT: Final = 1.05
 """A gain that the cache of a short context may bring."""
 
@@ -104,6 +107,8 @@ def _is_other(said: Said) -> bool:
         return True
     if statement.speedup is not None and 1.0 < statement.speedup <= _FELT:
         return True
+    if "HEADS" in statement.nearby and _CUT_OUT.search(statement.context_text):
+        return True  # fewer heads are fewer weights
     of_users = not statement.clause.isdisjoint({"TIME", "RATE", "SINGLE"})
     return not of_users and _OF_KERNEL.search(statement.text) is not None
 

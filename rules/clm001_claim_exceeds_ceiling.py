@@ -225,6 +225,8 @@ def _judge(said: Said) -> Wrong | None:
     if "LONG" in statement.sentence:
         return None
     beside = cache_share(statement.frame, context or _SHORT)
+    if statement.speedup is not None and statement.speedup <= beside.most:
+        return None
     return Wrong(
         f"{beside}: without any cache decode is {beside.most:.2f}x",
         sure,

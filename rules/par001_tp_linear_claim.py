@@ -177,8 +177,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or is_unlinked(statement):
         return None
-    if OVER_BANDWIDTH.search(statement.text) is not None:
-        return None
+    if OVER_BANDWIDTH.search(statement.text) is not None or statement.text.startswith("="):
+        return None  # arithmetic, of which somebody may conclude something
     text = statement.context_text
     if not _is_split(said) or is_staged(text) or has_replicas(text):
         return None
