@@ -93,6 +93,10 @@ _SMALL_PART: Final = Form(
     r"|token|latency)"
 )
 """Attention as the small part of a step that it is."""
+_ATE: Final = Form(
+    r"\b(?:ate|took|spent|used|consumed|cost|made up) (?:\w+ ){0,2}?[3-9]\d ?(?:%|per ?cent) of"
+    r" (?:the |each |every )?(?:\w+ )?(?:step|time|latency)\b"
+)
 _CUT_OUT: Final = Form(
     r"\b(?:cut (?:out|off|away)|removed|sliced|pruned away|dropped|taken out|physically)\b"
 )
@@ -109,6 +113,8 @@ def _is_other(said: Said) -> bool:
         return True
     if "HEADS" in statement.nearby and _CUT_OUT.search(statement.context_text):
         return True  # fewer heads are fewer weights
+    if _ATE.search(statement.context_text):
+        return True  # measured, by whatever kernel it was
     of_users = not statement.clause.isdisjoint({"TIME", "RATE", "SINGLE"})
     return not of_users and _OF_KERNEL.search(statement.text) is not None
 

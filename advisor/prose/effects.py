@@ -166,6 +166,8 @@ def _pair_in(sentence: Sentence, clause: Clause, topical: bool) -> Effect | None
     return None
 
 
+_OF_PROMPT_TEST: Final = Form(r"\bpp ?\d{2,5}\b(?![^.;]*\b(?:tg|decod|generat))")
+"""The name of a test of prompts, and none of a test of tokens after it."""
 _OF_TOKENS: Final = frozenset({"TIME", "RATE", "DECODE", "TOKENS", "SINGLE"})
 _TIMES_ARROW: Final = re.compile(r"\d ?(?:ms )?(?:->|→|=>|-->) ?\d[\d.]* ?(?:ms\b|t/s|tok)")
 
