@@ -141,6 +141,10 @@ _BLAMED = Form(
     r" easy to|we often|you often) (?:\w+ )?(?:forgets?|overlooks?|neglects?|ignores?|omits?)\b"
 )
 """Others are said to ignore the cache."""
+_NO_ROOM = Form(
+    r"\b(?:(?:do|does|did|will|would)(?:n['’]t| not)|cannot|can['’]t) (?:fit\b|enter\W*$)"
+)
+"""The cache is counted, and is too large."""
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -149,7 +153,9 @@ def _judge(said: Said) -> Wrong | None:
     denied = statement.kind is Kind.LOSS and statement.status is Status.DENIED
     if sure is None and statement.kind is not Kind.KV_IGNORED and not denied:
         return None
-    if _is_elsewhere(said) or said.has(_OTHER_STATE) or _BLAMED.search(statement.text):
+    if _is_elsewhere(said) or said.has(_OTHER_STATE):
+        return None
+    if _BLAMED.search(statement.text) or _NO_ROOM.search(statement.text):
         return None
     context = _context(said)
     if statement.kind is Kind.AMOUNT and sure and (missed := _lost_batch(said)) is not None:
