@@ -27,7 +27,6 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
-from advisor.cache_share import cache_share
 from advisor.evidence import (
     AttachedClaim,
     claim_facts,
@@ -48,6 +47,7 @@ from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.roofline import Interval
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, decode_gain, is_small_batch
+from advisor.told.cache_share import cache_share
 from advisor.wording import factor, factors, milliseconds, percent
 
 RULE = Rule(

@@ -25,8 +25,6 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
-from advisor.cache_rows import keeps_its_rate, row_length
-from advisor.cache_told import PARTED, cache_of, is_weights_alone
 from advisor.evidence import claim_numbers, claims_of, is_stated, step_of_claim
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
@@ -41,6 +39,8 @@ from advisor.prose.lengths import sequences_in
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
+from advisor.told.cache_rows import keeps_its_rate, row_length
+from advisor.told.cache_told import PARTED, cache_of, is_weights_alone
 from advisor.wording import milliseconds, size
 
 RULE = Rule(

@@ -40,11 +40,11 @@ from advisor.evidence import (
     promises_speed,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
-from advisor.prompt_time import at_the_others_rate
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, attributed, carries_over, confidence_of, decode_gain
-from advisor.short_attention import short_attention
+from advisor.told.prompt_time import at_the_others_rate
+from advisor.told.short_attention import short_attention
 from advisor.wording import factor, percent, size
 
 RULE = Rule(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from advisor.cache_share import cache_share
 from advisor.finding import Confidence, ErrorClass
 from advisor.forms import Form
 from advisor.prose.lengths import inputs_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.said import NO_DECODE, Said, Wrong, attributed, confidence_of, decode_gain
+from advisor.told.cache_share import cache_share
 
 _SHORT: Final = 4096
 """Tokens up to which attention is a few percent of a step at batch 1."""
