@@ -134,7 +134,9 @@ def test_batches_that_are_small(
         ({"kind": Kind.LOSS}, None),
         ({"phase": Phase.PREFILL}, None),
         ({"is_aggregate": True}, None),
-        ({"is_aggregate": True, "is_single": True}, HIGH),
+        # one user in the same words, and not only somewhere around
+        ({"is_aggregate": True, "is_single": True}, None),
+        ({"is_aggregate": True, "is_single": True, "clause": frozenset({"SINGLE"})}, HIGH),
         ({"reach": 3, "is_linked": False}, None),
         ({"reach": 3, "is_linked": True}, HIGH),
         ({"reach": 2, "is_linked": False}, HIGH),
