@@ -92,13 +92,8 @@ class Form:
         words = ""
         if parts:
             words = text[start:end].lower()
-            for hints, digits in parts:
-                for hint in hints:
-                    if hint in words:
-                        break
-                else:
-                    if not digits or _SOME_DIGIT.search(words) is None:
-                        return None
+            if not _stand(parts, words):
+                return None
         if self._branches:
             return self._search_branches(text, start, end, words)
         if self._runs < _RUNS:

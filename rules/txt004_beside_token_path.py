@@ -90,7 +90,7 @@ _FELT: Final = 1.1
 _SHORT: Final = Form(
     r"\bshort\b|\bempty\b|\b\d{1,3}[- ](?:tokens?|words?)\b|\bfrom the (?:very )?first\b"
     r"|\bfilled or not\b"
-    r"|\bhowever\b|\bwhatever\b|\bfew\b|\bhello\b|\bunused\b|\bjust (?:started|begun)\b"
+    r"|\bhowever\b|\bwhatever\b|\bfew\b|\bunused\b|\bjust (?:started|begun)\b"
 )
 """A conversation that fills little of its window."""
 

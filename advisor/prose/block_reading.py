@@ -22,6 +22,7 @@ from advisor.prose.frame import NOTHING, Frame, frame_of
 from advisor.prose.ideas import ideas_of
 from advisor.prose.lexicon import terms
 from advisor.prose.model import Effect, Kind, Phase, Statement, Status
+from advisor.prose.patterns import SOME_DIGIT
 from advisor.prose.refusals import is_rejected
 from advisor.prose.rows import label_frame, regime_text, row_frame, row_text
 from advisor.prose.sentences import LONGEST_SENTENCE, Clause, Sentence, sentences_of
@@ -75,7 +76,6 @@ def tag_names(text: str) -> frozenset[str]:
     return ideas_of(text, tags_of(text, words_of(text), terms()))
 
 
-_SOME_DIGIT: Final = re.compile(r"\d")
 _A_RATE: Final = Form(r"tok|t/s|tps")
 _A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
 _PURPOSE: Final = Form(r"\W*(?:in order )?to (?:[\w-]+ )?$|\W*to$")
@@ -152,10 +152,7 @@ class BlockReader:
             told = [effect for effect in own if effect.tpot_ms]
             if told:
                 last = (told[-1].tpot_ms or 0.0, self._is_rate(told[-1], last))
-            if (
-                last is None
-                or _SOME_DIGIT.search(self.block.text, clause.start, clause.end) is None
-            ):
+            if last is None or SOME_DIGIT.search(self.block.text, clause.start, clause.end) is None:
                 continue
             start = max([clause.start, *(effect.end for effect in told)])
             more = elliptic(
@@ -266,7 +263,6 @@ class BlockReader:
             lead_text=block.lead_in,
             next_text=self.sentences[index + 1].text if index + 1 < len(self.sentences) else "",
             table=self._table(),
-            above=block.above,
             rows=block.rows,
         )
 

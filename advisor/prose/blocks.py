@@ -37,8 +37,6 @@ class Block:
     """All headers of a cell's table."""
     cells: tuple[str, ...] = ()
     """All cells of a cell's row."""
-    above: tuple[str, ...] = ()
-    """The first row of a cell's table, which later rows are compared with."""
     rows: tuple[tuple[str, ...], ...] = ()
     """The rows of a cell's table before its own."""
     quoted: bool = False
@@ -52,6 +50,8 @@ class Block:
         return self.body.text
 
 
+MOST_ROWS: Final = 12
+"""Rows of a table that later ones may be compared with."""
 INDENTED: Final = "(indented)"
 """The language of a block that is code by its indentation: nobody says what it is."""
 

@@ -160,7 +160,9 @@ def _pair_in(sentence: Sentence, clause: Clause, topical: bool) -> Effect | None
     for pair in pairs_in(sentence.text):
         start, end = sentence.start + pair.start, sentence.start + pair.end
         if clause.start <= start < clause.end:
-            prefill = _nearest_phase(clause, start) == "PREFILL"
+            prefill = _nearest_phase(clause, start) == "PREFILL" or (
+                _OF_PROMPT_TEST.search(sentence.text, 0, pair.start) is not None
+            )
             kind = Kind.GAIN if pair.factor > 1.0 else Kind.LOSS
             return Effect(kind, start, end, pair.factor, pair.tpot_ms, is_prefill=prefill)
     return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from advisor.prose.blocks import INDENTED, Block, BlockKind, Comment, Fence, Page
+from advisor.prose.blocks import INDENTED, MOST_ROWS, Block, BlockKind, Comment, Fence, Page
 from advisor.prose.text import PlainText, plain
 from advisor.source import Span
 
@@ -25,8 +25,6 @@ _COMMENT: Final = re.compile(r"<!--(?P<words>[^<>]*?rooflint:[^<>]*?)-->")
 _BOLD_LINE: Final = re.compile(r"\*\*[^*\n]{2,120}[^*\n.!]\*\*[:?]?")
 _BOLD_LEVEL: Final = 7
 """Below every heading with number signs."""
-_MOST_ROWS: Final = 12
-"""Rows that later ones may be compared with."""
 _MOST_COLUMNS: Final = 64
 """A wider table is data, and no prose."""
 _MOST_FENCES: Final = 50
@@ -49,7 +47,6 @@ class _Table:
         self.group = group
         self.lead_in = lead_in
         self.columns: tuple[str, ...] = ()
-        self.above: tuple[str, ...] = ()
         self.rows: tuple[tuple[str, ...], ...] = ()
         self.bodies: list[PlainText] = []
         self.line = 0
@@ -250,15 +247,12 @@ class _Walk:
                     row=texts[0] if index else "",
                     columns=table.columns,
                     cells=texts,
-                    above=table.above,
                     rows=table.rows,
                     quoted=self.quotes > 0,
                     group=table.group,
                 )
             )
-        if not table.above:
-            table.above = texts
-        if len(table.rows) < _MOST_ROWS:
+        if len(table.rows) < MOST_ROWS:
             table.rows = (*table.rows, texts)
         self.last = ""
 

@@ -157,12 +157,15 @@ class Statement(NamedTuple):
     """The sentence after it."""
     lead_text: str = ""
     """The paragraph that opens its list or table."""
-    above: tuple[str, ...] = ()
-    """Of a cell: the first row of its table, where it stands in a later one."""
     rows: tuple[tuple[str, ...], ...] = ()
     """Of a cell: the rows of its table before its own."""
     table: tuple[tuple[str, ...], tuple[str, ...], int] | None = None
     """Of a cell: the headers, the row, and the index of its column."""
+
+    @property
+    def first_row(self) -> tuple[str, ...]:
+        """Of a cell: the first row of its table, where it stands in a later one."""
+        return self.rows[0] if self.rows else ()
 
     @property
     def is_sure(self) -> bool:

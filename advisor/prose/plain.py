@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from advisor.prose.blocks import INDENTED, Block, BlockKind, Fence, Page
+from advisor.prose.blocks import INDENTED, MOST_ROWS, Block, BlockKind, Fence, Page
 from advisor.prose.text import PlainText, plain
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -229,7 +229,7 @@ class _Walk:
             return stop
         self.group += 1
         header = tuple(text for text, _ in rows[0])
-        above: tuple[str, ...] = ()
+        before: tuple[tuple[str, ...], ...] = ()
         for row in rows[1:]:
             texts = tuple(text for text, _ in row)
             for index, (text, begin) in enumerate(row):
@@ -243,11 +243,12 @@ class _Walk:
                         row=texts[0] if index else "",
                         columns=header,
                         cells=texts,
-                        above=above,
+                        rows=before,
                         group=self.group,
                     )
                 )
-            above = above or texts
+            if len(before) < MOST_ROWS:
+                before = (*before, texts)
         self.last = ""
         return stop
 

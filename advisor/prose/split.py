@@ -257,7 +257,7 @@ def row_of(statement: Statement) -> tuple[float, float] | None:
     at = next((i for i, name in enumerate(columns) if _OF_DEVICES.search(name)), None)
     if at is None or at == own or _count(columns[own]) is not None:
         return _across(statement)
-    above = statement.above
+    above = statement.first_row
     if not above or max(at, own) >= min(len(cells), len(above)):
         return None
     return _ratio((above[at], above[own]), (cells[at], statement.tpot_ms), columns[own])

@@ -81,7 +81,7 @@ def _of_row(statement: Statement) -> Told | None:
     assert statement.table is not None
     assert statement.tpot_ms is not None
     columns, cells, own = statement.table
-    first = statement.above
+    first = statement.first_row
     if not first or own >= min(len(first), len(cells)):
         return None
     long, short = _length_of(columns, cells, own), _length_of(columns, first, own)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.prose.blocks import BlockKind
+from advisor.prose.plain import read_restructured
 from benchmarks.prose import findings_in
 
 
@@ -53,3 +55,19 @@ def test_a_rate_in_a_row_is_no_length_of_context() -> None:
     )
     findings = findings_in(text)
     assert [one.rule for one in findings] == ["FLP003"]
+
+
+def test_rows_of_a_restructured_table_have_the_same_baselines() -> None:
+    text = (
+        "The 8B for one user, 512 tokens of context.\n\n"
+        "================ =====================\n"
+        "step             expected ms per token\n"
+        "================ =====================\n"
+        "BF16 today       12\n"
+        "\\+ INT8 weights  7\n"
+        "\\+ FlashAttention 4\n"
+        "================ =====================\n"
+    )
+    (page,) = [read_restructured(text)]
+    cells = [block for block in page.blocks if block.kind is BlockKind.CELL]
+    assert [len(block.rows) for block in cells if block.column.startswith("expected")] == [0, 1, 2]

@@ -55,7 +55,7 @@ def test_cells_have_their_column_and_row() -> None:
     cell = block("1.8x")
     assert (cell.column, cell.row, cell.columns) == ("Claim", "int4", ("Lever", "Claim"))
     assert cell.cells == ("int4", "1.8x")
-    assert cell.above == ("prune | mask", "2x")
+    assert cell.rows[0] == ("prune | mask", "2x")
 
 
 def test_code_is_no_prose_and_quotations_are_marked() -> None:
