@@ -1,4 +1,4 @@
-"""Forms of words that name what a step waits for, each with letters of which some stand in it.
+"""Forms of words that name what a step waits for.
 
 Every form has a group `compute`, `memory` or `overhead` around what it names; memory that is said
 to wait stands in the group `compute`, for which it waits.
@@ -6,7 +6,9 @@ to wait stands in the group `compute`, for which it waits.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from advisor.forms import Form, Forms
 
 COMPUTE: Final = (
     r"(?P<compute>compute(?: power| throughput| capacity| units?)?|computations?"
@@ -58,31 +60,6 @@ _STOP: Final = (
 )
 
 
-class LimitForm(NamedTuple):
-    """A form of words that names a limit, compiled when a text may hold it."""
-
-    hints: tuple[str, ...]
-    """Without one of these, in lower case, the form is not there."""
-    pattern: str
-
-
-_STOP_HINTS: Final = (
-    "bottleneck",
-    "limit",
-    "constraint",
-    "wall",
-    "cost",
-    "pace",
-    "culprit",
-    "weak ",
-    "long pole",
-    "dominant",
-    "slow part",
-    "choke",
-    "where",
-    "reason",
-    "what",
-)
 _BUSY: Final = (
     r"(?:saturated|maxed out|exhausted|pegged|pinned|busy|occupied|overloaded|overwhelmed|swamped"
     r"|overstretched|flat out|at full (?:tilt|blast|steam|speed|stretch|load|throttle)|overtime"
@@ -103,24 +80,7 @@ _STRAINED_STATE: Final = (
     r"|fully (?:loaded|busy|used|occupied)|too (?:few|weak|slow)|in short supply|scarce"
     r"|(?:over)?stretched)"
 )
-_STRAIN_HINTS: Final = (
-    "overl",
-    "overw",
-    "overs",
-    "swamp",
-    "burn",
-    "chok",
-    "strain",
-    "struggl",
-    "sweat",
-    "100",
-    "full",
-    "too ",
-    "out of",
-    "short ",
-    "scarce",
-    "stretch",
-)
+
 _PLAIN: Final = (
     r"(?:(?!(?:not|never|hardly|barely|far|nowhere|idle|no|neither|than|reach|memory|bandwidth)\b)"
     r"[\w'’/-]+ ){0,4}?"
@@ -138,217 +98,144 @@ _IDLE: Final = (
     r"(?:bored|asleep|half asleep|waiting|twiddling|yawning|loafing|hardly used|barely used"
     r"|under-?used|under-?utili[sz]ed|in no hurry)"
 )
-FORMS: Final = (
+FORMS: Final = Forms(
     # compute-bound, memory bandwidth limited, compute-intensive
-    LimitForm(
-        (
-            "bound",
-            "limited",
-            "constrained",
-            "bottlenecked",
-            "dominated",
-            "intensive",
-            "heavy",
-            "hungry",
-            "starved",
-        ),
+    Form(
         rf"{_ANY}[- ](?:bound|limited|constrained|bottlenecked|dominated|intensive|heavy|hungry"
         rf"|starved)\b"
-        rf"{_NO_NOUN}",
+        rf"{_NO_NOUN}"
     ),
     # is a compute-bound workload, is a compute problem
-    LimitForm(
-        (" a ", " an "),
+    Form(
         rf"\b(?:{_IS}|as) (?:\w+ )?an? {_ANY}[- ](?:bound|limited|heavy|intensive|problem|issue"
-        r"|bottleneck|limit|matter)\b",
+        r"|bottleneck|limit|matter)\b"
     ),
     # limited by how quickly the tensor cores get through them
-    LimitForm(
-        (" by ", " on ", " for "),
+    Form(
         r"\b(?:bound(?:ed)?|limited|constrained|bottlenecked|dominated|dictated|governed"
         r"|determined|gated"
         r"|throttled|capped|restricted|set|driven|decided|given|slowed down|eaten(?: up)?|consumed"
         r"|taken up|swallowed|held (?:back|up)"
         r"|bottlenecks?|waits?|waiting|stalls?|depends?|hinges) "
-        rf"(?:only |mostly |mainly |entirely |purely |primarily )?(?:by|on|for) {_FEW[7]}{_ANY}",
+        rf"(?:only |mostly |mainly |entirely |purely |primarily )?(?:by|on|for) {_FEW[7]}{_ANY}"
     ),
     # is proportional to the FLOPs, scales with bandwidth, comes down to arithmetic
-    LimitForm(
-        (
-            "proportional",
-            "scale",
-            "follow",
-            "track",
-            "down to",
-            "matter of",
-            "question of",
-            "function of",
-        ),
+    Form(
         r"\b(?:(?:is|are) (?:\w+ )?(?:proportional to|a (?:matter|question|function) of)"
         r"|scal(?:es?|ing) (?:\w+ )?with|follows?|tracks?|(?:comes?|boils?) down to) "
-        rf"{_FEW[4]}{_ANY}",
+        rf"{_FEW[4]}{_ANY}"
     ),
     # the bottleneck is arithmetic; what the user waits for is the FLOPs
-    LimitForm(
-        _STOP_HINTS,
+    Form(
         rf"\b{_STOP}(?: (?:of|for|in|at|during|here)\b[^,;:]{{0,40}}?)?"
-        rf" (?:{_IS}|{_BE_NOT}|lies in|sits in) {_FEW[4]}{_ANY}",
+        rf" (?:{_IS}|{_BE_NOT}|lies in|sits in) {_FEW[4]}{_ANY}"
     ),
     # arithmetic is the bottleneck
-    LimitForm(_STOP_HINTS, rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b"),
+    Form(rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b"),
     # therefore is the calculating power the limit
-    LimitForm(_STOP_HINTS, rf"\b{_IS} (?:the |a )?{_ANY} (?:the |a )?{_STOP}\b"),
+    Form(rf"\b{_IS} (?:the |a )?{_ANY} (?:the |a )?{_STOP}\b"),
     # saturates the tensor cores, runs out of FLOPs, short on compute
-    LimitForm(
-        ("saturat", "max", "exhaust", "out of", "short o", "starved", "enough", "too few"),
+    Form(
         r"\b(?:saturat(?:es?|ed|ing)|max(?:es|ed|ing)? out|exhausts?|r[ua]ns? out of"
         r"|running out of|short (?:of|on)|starved (?:of|for)|(?:not|has no|lacks|(?:does"
         r"|do)(?: not|n['’]t) have) enough"
-        rf"|too few) {_FEW[4]}{_ANY}",
+        rf"|too few) {_FEW[4]}{_ANY}"
     ),
     # the tensor cores are saturated, keeps the ALUs busy
-    LimitForm(
-        (
-            "saturated",
-            "maxed out",
-            "exhausted",
-            "fully",
-            "busy",
-            "occupied",
-            "pegged",
-            "pinned",
-            "overl",
-            "overw",
-            "overs",
-            "overtime",
-            "swamped",
-            "flat out",
-            "at full",
-            "at its",
-            "at their",
-            "at the ",
-        ),
+    Form(
         rf"{_ANY} {_FEW[2]}{_WORKS} {_FEW[2]}{_BUSY}\b(?! (?:(?:for|only|about|just|some|at) )*"
-        rf"[0-4]?\d(?:\.\d+)? ?%)",
+        rf"[0-4]?\d(?:\.\d+)? ?%)"
     ),
     # overloads the SMs, the tensor pipes are at 100%, too few multipliers
-    LimitForm(_STRAIN_HINTS, rf"\b{_STRAINED} {_PLAIN}{_ANY}"),
-    LimitForm(_STRAIN_HINTS, rf"{_ANY} {_PLAIN}{_STRAINED_STATE}(?!\w)"),
+    Form(rf"\b{_STRAINED} {_PLAIN}{_ANY}"),
+    Form(rf"{_ANY} {_PLAIN}{_STRAINED_STATE}(?!\w)"),
     # more multiplications than it can do in time
-    LimitForm(
-        ("more than",),
+    Form(
         rf"\b{COMPUTE}[^.;:]{{0,40}}?,? (?:(?:is|are) )?(?:\w+ )?more than (?:\w+ ){{1,4}}?(?:can"
         rf"|could)"
-        r" (?:do|handle|crunch|manage|chew|process|execute|digest|compute|finish|cope)\b",
+        r" (?:do|handle|crunch|manage|chew|process|execute|digest|compute|finish|cope)\b"
     ),
     # pins the arithmetic units at 100%, uses up all of the card's arithmetic
-    LimitForm(
-        ("pin", "peg"),
-        rf"\b(?:pin|peg)(?:s|ned|ging|ning|ged)? {_FEW[2]}{_ANY}",
-    ),
-    LimitForm(
-        (" all of", " all the", " the whole ", " all its", "100"),
+    Form(rf"\b(?:pin|peg)(?:s|ned|ging|ning|ged)? {_FEW[2]}{_ANY}"),
+    Form(
         r"\b(?:us(?:es?|ing)(?: up)?|tak(?:es?|ing)(?: up)?|eat(?:s|ing)?(?: up)?|consum(?:es?|ing)"
         r"|fill(?:s|ing)?|need(?:s|ing)?) (?:all|the whole|100 ?%)(?: of)?(?: the| its| our| your)?"
-        rf"(?: \w+['’]s?)? {COMPUTE}",
+        rf"(?: \w+['’]s?)? {COMPUTE}"
     ),
     # the arithmetic units cannot keep up
-    LimitForm(
-        ("keep up", "keep pace"),
+    Form(
         rf"\b{COMPUTE} {_FEW[3]}(?:can ?not|can['’]t|could ?n['’]t|could not|don['’]t|do not"
-        r"|does ?n['’]t|does not|fails? to|unable to|struggles? to) keep (?:up|pace)\b",
+        r"|does ?n['’]t|does not|fails? to|unable to|struggles? to) keep (?:up|pace)\b"
     ),
     # no math headroom left, no FLOPs to spare
-    LimitForm(
-        ("headroom", "reserve", "margin", " left", "to spare", "remaining"),
+    Form(
         rf"\bno (?:\w+ )?{COMPUTE} (?:headroom|reserves?|margin|(?:\w+ )?(?:left|to spare"
-        r"|remaining))\b",
+        r"|remaining))\b"
     ),
     # the RAM is waiting for the maths, the memory bus has headroom, leaves HBM idle
-    LimitForm(
-        ("bored", "asleep", "waiting", "twiddling", "yawning", "loafing", "used", "utili", "hurry"),
+    Form(
         rf"\b{ALL_MEMORY} (?:(?:is|are|sits?|stays?|remains?|lies|just|only|simply|mostly|largely"
         rf"|sitting|there|then|all|basically|pretty|much|idly) ){{1,5}}?{_IDLE}\b"
-        rf"(?! (?:for|on) (?:the )?(?:cpu|host|link|pcie|network|disk))",
+        rf"(?! (?:for|on) (?:the )?(?:cpu|host|link|pcie|network|disk))"
     ),
-    LimitForm(
-        ("idle",),
+    Form(
         rf"\b(?P<compute>{_FAST_MEMORY}|ram|sticks) (?:(?:is|are|sits?|stays?|remains?|lies|mostly"
-        r"|largely|nearly|almost|then|sitting) ){1,3}?idle\b",
+        r"|largely|nearly|almost|then|sitting) ){1,3}?idle\b"
     ),
-    LimitForm(
-        ("idle",),
+    Form(
         rf"\bleav(?:es|ing) (?:the )?(?P<compute>{_FAST_MEMORY}|memory) (?:\w+ )?idle"
-        rf"|\b(?:hbm|dram|memory bus|bandwidth) idl(?:es|ing)\b",
+        rf"|\b(?:hbm|dram|memory bus|bandwidth) idl(?:es|ing)\b"
     ),
-    LimitForm(
-        ("headroom", "to spare", "in reserve"),
+    Form(
         r"\b(?P<compute>memory bus|memory system|(?:memory |hbm |dram )?bandwidth|bus) (?:still )?"
         r"(?:has|have|with) (?:\w+ ){0,3}?(?:headroom|to spare|in reserve)"
         r"|\b(?:hbm|dram|memory|ram|card|gpu) (?:still )?(?:has|have|with) (?:\w+ ){0,3}?bandwidth"
-        r" (?:to spare|in reserve)",
+        r" (?:to spare|in reserve)"
     ),
     # bandwidth hardly matters, weights were never the issue
-    LimitForm(
-        ("matter", "count", "role", "part", "limit"),
+    Form(
         rf"\b(?P<compute>{_FAST_MEMORY}) (?:(?:hardly|barely|scarcely) (?:matters?|counts?|limits?)"
         r"|(?:doesn['’]t|does not|never) (?:matter|count|limit)s?"
-        r"|plays? (?:hardly|no|little|next to no) (?:\w+ )?(?:role|part))\b",
+        r"|plays? (?:hardly|no|little|next to no) (?:\w+ )?(?:role|part))\b"
     ),
-    LimitForm(
-        (
-            "issue",
-            "problem",
-            "negligible",
-            "irrelevant",
-            "second",
-            "afterthought",
-            "detail",
-            "show",
-        ),
+    Form(
         rf"\b(?P<compute>{_FAST_MEMORY}|memory|weights?) (?:(?:is|are|was|were)(?: not|n['’]t"
         rf"| never"
         r"| hardly) (?:the|an?|our|your) (?:\w+ )?(?:issue|problem)"
         r"|(?:is|are|being) (?:then )?(?:negligible|irrelevant|secondary|an afterthought"
-        r"|(?:an? )?second[- ]order(?: effect)?|an? (?:detail|side ?show)))\b",
+        r"|(?:an? )?second[- ]order(?: effect)?|an? (?:detail|side ?show)))\b"
     ),
-    LimitForm(
-        ("issue", "problem"),
+    Form(
         rf"\b{COMPUTE} (?:is|are|was|were) (?:then )?(?:the|our|your) (?:\w+ )?(?:issue"
-        rf"|problem)\b",
+        rf"|problem)\b"
     ),
     # faster than the SMs can use them, long before the tensor cores are done
-    LimitForm(
-        ("than", "long before", "well before"),
+    Form(
         rf"\b(?:faster|quicker|sooner|earlier) than {_FEW[2]}{COMPUTE} (?:can|could|manages?"
         rf"|are able"
         rf"|is able|uses?|gets? through|multipl(?:y|ies))\b"
         rf"|\b(?:long|well) before {_FEW[2]}(?:alus?|(?:tensor|cuda|gpu|cpu)[- ]cores?|sms"
         rf"|arithmetic"
-        r" units?|multipliers?) (?:is|are|have|has|get|gets)\b",
+        r" units?|multipliers?) (?:is|are|have|has|get|gets)\b"
     ),
     # queues for the ALUs
-    LimitForm(
-        ("queue", "turn", "line"),
+    Form(
         rf"\b(?:queu(?:es?|ing)|lin(?:es?|ing) up|wait(?:s|ing)? (?:its|their|his|her|a) turn)"
-        rf" (?:up )?(?:for|at|behind) {_FEW[3]}{COMPUTE}",
+        rf" (?:up )?(?:for|at|behind) {_FEW[3]}{COMPUTE}"
     ),
     # a matter of how fast the chip can multiply
-    LimitForm(
-        ("multiply", "calculate"),
+    Form(
         r"\b(?:matter|question|function) of how (?:fast|quickly) (?:\w+ ){1,4}?(?P<compute>multipl"
-        r"(?:y|ies)|calculates?)\b",
+        r"(?:y|ies)|calculates?)\b"
     ),
     # the multiply-adds explain the 45 ms
-    LimitForm(
-        ("explain", "account", "why"),
+    Form(
         rf"\b{COMPUTE}[^.;:]{{0,30}}? (?<!not )(?<!n['’]t )(?<!never )(?:explains?|accounts? for"
         r"|(?:is|are) why|(?:is|are) behind) (?:the |our |its |your )?(?:\d[\d.]* ?ms|slow|latency"
-        r"|pace|wait|speed|time|lag)",
+        r"|pace|wait|speed|time|lag)"
     ),
     # 98% of the chip go to waste on poor kernels
-    LimitForm(
-        ("waste", "on the table", "squander"),
+    Form(
         r"\b\d[\d.]* ?% of (?:the |our |its )?(?P<compute>machine|chip|card|gpu|hardware"
         r"|accelerator"
         r"|flop/?s|tflops|compute|peak|silicon) (?:\w+ ){0,2}?(?:wast\w+|squandered"
@@ -357,110 +244,72 @@ FORMS: Final = (
         r"|software|stack|engine|implementation)\b"
         r"|\b(?:kernels?|code|software|stack|engine|implementation) (?:leaves?|wastes?|squanders?)"
         r" (?:\w+ )?\d[\d.]* ?% (?:of (?:the |its )?(?:chip|card|gpu|machine|flop/?s|tflops|peak)"
-        r"|on the table)",
+        r"|on the table)"
     ),
-    LimitForm(("keep",), rf"\bkeep(?:s|ing)? {_FEW[2]}{_ANY} {_FEW[2]}{_BUSY}\b"),
+    Form(rf"\bkeep(?:s|ing)? {_FEW[2]}{_ANY} {_FEW[2]}{_BUSY}\b"),
     # has to wait until the multipliers are done
-    LimitForm(("wait",), rf"\bwait(?:s|ing)? (?:until|till) {_FEW[4]}{_ANY}"),
+    Form(rf"\bwait(?:s|ing)? (?:until|till) {_FEW[4]}{_ANY}"),
     # as fast as the tensor cores can
-    LimitForm(
-        ("as fast as", "as quickly as"),
+    Form(
         rf"\bas (?:fast|quickly) as (?:\w+ ){{0,2}}?{_ANY} (?:can|could|allows?|permits?|goes?"
-        rf"|manage)\b",
+        rf"|manage)\b"
     ),
     # almost all of it arithmetic
-    LimitForm(
-        (" of it", " of which", " of the step", " of the time", " of every step"),
+    Form(
         r"\b(?:all|most|the bulk|the lion['’]s share|9\d ?%) of (?:it|which|(?:the|every"
         r"|each) (?:\w+ )?"
-        rf"(?:step|time|latency|token))(?: is| being|:|,)? (?:\w+ )?{_ANY}",
+        rf"(?:step|time|latency|token))(?: is| being|:|,)? (?:\w+ )?{_ANY}"
     ),
     # insufficient arithmetic, a pure compute workload, high arithmetic intensity
-    LimitForm(
-        ("insufficient", "lack", "shortage", "too little", "pure", "intensity"),
-        rf"\b(?:insufficient|lack of|lacks|shortage of|too little) (?:\w+ )?{COMPUTE}",
-    ),
-    LimitForm(
-        ("pure",), rf"\bpure(?:ly)? (?:an? )?{_ANY} (?:workload|problem|job|task|affair|matter)\b"
-    ),
-    LimitForm(
-        ("intensity",),
-        r"\b(?:high|large|considerable|plenty of) (?P<compute>arithmetic) intensity\b",
-    ),
+    Form(rf"\b(?:insufficient|lack of|lacks|shortage of|too little) (?:\w+ )?{COMPUTE}"),
+    Form(rf"\bpure(?:ly)? (?:an? )?{_ANY} (?:workload|problem|job|task|affair|matter)\b"),
+    Form(r"\b(?:high|large|considerable|plenty of) (?P<compute>arithmetic) intensity\b"),
     # decode time is nearly all multiplications, doing maths 100% of the time
-    LimitForm(
-        (" all ", "entirely", "purely", "mostly", " just "),
+    Form(
         r"\b(?:time|latency|step|wait|cost|token|budget)\b[^.;:,]{0,24}? (?:is|are) (?:nearly "
         r"|almost "
-        rf"|practically |basically )?(?:all|entirely|purely|mostly|just) {_FEW[2]}{COMPUTE}",
+        rf"|practically |basically )?(?:all|entirely|purely|mostly|just) {_FEW[2]}{COMPUTE}"
     ),
-    LimitForm(
-        ("doing ",),
+    Form(
         r"\b(?:is|are) (?:busy )?doing (?P<compute>maths?|arithmetic|multiplications|sums)"
-        r" (?:\w+ )?(?:(?:9\d|100) ?%|non-?stop|all the time|the whole time|constantly)",
+        r" (?:\w+ )?(?:(?:9\d|100) ?%|non-?stop|all the time|the whole time|constantly)"
     ),
     # busy multiplying, spends its time on arithmetic
-    LimitForm(
-        ("busy", "spen"),
+    Form(
         rf"\b(?:busy (?:with )?|spen(?:t|ds?|ding) {_FEW[7]}(?:on |in |with |doing )?){_FEW[2]}"
-        rf"{_ANY}",
+        rf"{_ANY}"
     ),
     # arithmetic dominates, FLOPs dictate latency
-    LimitForm(
-        (
-            "dominate",
-            "dictate",
-            "limit",
-            "govern",
-            "determine",
-            "gate",
-            "pace",
-            "hold",
-            "decide",
-            "throttle",
-            "set",
-            "drive",
-        ),
+    Form(
         rf"{_ANY} {_FEW[3]}(?:dominates?|dictates?|limits?|governs?|determines?|gates?|decides?"
-        r"|throttles?|sets?|drives?|holds? \w+ (?:back|up))\b",
+        r"|throttles?|sets?|drives?|holds? \w+ (?:back|up))\b"
     ),
     # on the compute side of the roofline, hits the compute ceiling
-    LimitForm(
-        ("side", "regime", "roof"),
-        rf"{_ANY}[- ](?:bound )?(?:side|regime|roof|roofline)\b",
-    ),
-    LimitForm(
-        ("roof", "ceiling", "wall", "limit"),
+    Form(rf"{_ANY}[- ](?:bound )?(?:side|regime|roof|roofline)\b"),
+    Form(
         r"\b(?:hits?|hitting|reach(?:es|ed)?|on|against|under|at) (?:the |its )?"
-        rf"{_ANY} (?:roof|ceiling|wall|limit)\b",
+        rf"{_ANY} (?:roof|ceiling|wall|limit)\b"
     ),
-    LimitForm(
-        ("flat", "horizontal", "slope", "slant"),
+    Form(
         r"\b(?:under|on|below|beneath|along|at) the (?:(?P<compute>flat|horizontal)"
         r"|(?P<memory>slop(?:ed|ing)|slant(?:ed|ing)|diagonal))"
-        r" (?:part|section|side|branch|roof|line|segment)\b",
+        r" (?:part|section|side|branch|roof|line|segment)\b"
     ),
     # right of the ridge
-    LimitForm(
-        ("ridge", "knee"),
+    Form(
         r"\b(?:(?P<compute>right|above|past|beyond)|(?P<memory>left|below|under))(?: of)?"
-        r" (?:the |its )?(?:ridge|knee)\b",
+        r" (?:the |its )?(?:ridge|knee)\b"
     ),
     # not bandwidth but arithmetic; arithmetic rather than bandwidth
-    LimitForm(
-        ("not ", "rather than"),
+    Form(
         rf"\bnot (?:the )?(?:\w+ )?(?:{_BYTES})\b[^.;:]{{0,30}}? but (?:the )?(?:\w+"
-        rf" ){{0,2}}?{COMPUTE}\b",
+        rf" ){{0,2}}?{COMPUTE}\b"
     ),
-    LimitForm(
-        ("not ", "rather than"),
-        rf"\b{COMPUTE},? (?:rather than|and not|not) (?:the )?(?:{_BYTES})\b",
-    ),
+    Form(rf"\b{COMPUTE},? (?:rather than|and not|not) (?:the )?(?:{_BYTES})\b"),
     # the chip cannot multiply fast enough
-    LimitForm(
-        ("enough",),
+    Form(
         r"\b(?:can ?not|can['’]t|unable to) (?:\w+ ){0,2}?(?P<compute>multiply|compute|calculate"
         r"|crunch|do the (?:maths?|sums|arithmetic|multiplications))\b[^.;:]{0,24}? (?:fast"
-        r"|quickly) enough",
+        r"|quickly) enough"
     ),
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
@@ -24,27 +23,16 @@ class Limit(StrEnum):
     OVERHEAD = "overhead"
 
 
-@lru_cache(maxsize=128)
-def _compiled(pattern: str) -> Form:
-    return Form(pattern)
-
-
-_ALONE: Final = (
+_ALONE: Final = Form(
     rf"\W*(?:the |its |our )?(?:{COMPUTE}|{MEMORY}|{OVERHEAD})"
     r"(?:[- ](?:bound|limited|time|work|rate|throughput))?(?: \([^()]*\))?\W*"
 )
-_HINTS: Final = tuple(sorted({hint for form in FORMS for hint in form.hints}))
-_FORMS_OF: Final = tuple(
-    (hint, tuple(number for number, form in enumerate(FORMS) if hint in form.hints))
-    for hint in _HINTS
-)
-"""Hints, each with the numbers of its forms."""
-_HINT: Final = re.compile("|".join(re.escape(hint.strip()) for hint in _HINTS))
+_OF_MEMORY: Final = Form(ALL_MEMORY)
 
 
 def may_name_a_limit(text: str) -> bool:
     """Whether some form may stand in a text: quicker than looking for them."""
-    return _HINT.search(text.lower()) is not None
+    return bool(FORMS.standing_in(text))
 
 
 class Named(NamedTuple):
@@ -65,23 +53,20 @@ def _limit_of(match: re.Match[str]) -> Limit:
 
 def _of_memory(match: re.Match[str]) -> bool:
     words = match.groupdict().get(Limit.COMPUTE.value)
-    return words is not None and _compiled(ALL_MEMORY).match(words) is not None
+    return words is not None and _OF_MEMORY.match(words) is not None
 
 
 def limit_alone(text: str) -> Limit | None:
     """The limit that a text names by itself, as the cell of a column "Bound by"."""
-    match = _compiled(_ALONE).fullmatch(text)
+    match = _ALONE.fullmatch(text)
     return None if match is None else _limit_of(match)
 
 
 def limits_in(text: str, start: int, end: int) -> list[Named]:
     """Where a form names a limit in `text[start:end]`, in order; of two that overlap the first."""
-    words = text[start:end].lower()
-    asked = {number for hint, numbers in _FORMS_OF if hint in words for number in numbers}
     found = [
         Named(_limit_of(match), *match.span(), by_memory=_of_memory(match))
-        for number in sorted(asked)
-        if (form := _compiled(FORMS[number].pattern)).stands_in(words)
+        for form in FORMS.standing_in(text, start, end)
         for match in form.compiled.finditer(text, start, end)
     ]
     kept: list[Named] = []

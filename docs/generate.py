@@ -1,9 +1,9 @@
 """Write every generated file of the repository: `python -m docs.generate [--check]`.
 
-Generated are the compiled catalogs, the index of the rules, the JSON Schemas, the table of counted
-bytes, and the command output that README.md and the pages of docs/ show. Each producer returns the
-contents of its files by path; with `--check` nothing is written and the names of the stale files
-are an error.
+Generated are the compiled catalogs, the letters that the forms need, the index of the rules, the
+JSON Schemas, the table of counted bytes, and the command output that README.md and the pages of
+docs/ show. Each producer returns the contents of its files by path; with `--check` nothing is
+written and the names of the stale files are an error.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 from advisor.catalog.compile import compiled_files
 from advisor.catalog.store import FOLDER
 from advisor.deployment import Deployment
+from advisor.forms.compile import compiled_file, form_patterns
+from advisor.forms.letters import FILE as LETTERS
 from advisor.reports.wall import ridges_drawing, roofline_drawing
 from advisor.rulebook import compile_index
 from advisor.schema import SCHEMAS, schema_text
@@ -36,6 +38,11 @@ _SHOWN = re.compile(r"^(```console\n\$ (rooflint [^\n]*)\n).*?(^```$)", re.MULTI
 def catalogs() -> dict[Path, bytes]:
     """The compiled catalogs."""
     return {FOLDER / name: content for name, content in compiled_files().items()}
+
+
+def letters() -> dict[Path, bytes]:
+    """What the patterns of the package need of a text."""
+    return {LETTERS: compiled_file(form_patterns())}
 
 
 def rules() -> Mapping[Path, bytes]:
@@ -88,6 +95,7 @@ def shown() -> dict[Path, bytes]:
 
 PRODUCERS: tuple[Callable[[], Mapping[Path, bytes]], ...] = (
     catalogs,
+    letters,
     rules,
     schemas,
     reference,

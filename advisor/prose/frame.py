@@ -107,17 +107,15 @@ _OPERANDS: Final = (
 NOTHING: Final = Frame()
 _NAMES: Final = tuple(item.name for item in fields(Frame))
 
-_FACT: Final = re.compile(
-    r"\d ?[kKMGTi]*B\b|\d ?[kK]\b|\d{3,}|\d ?-?bit|\b[bB]atch|\b[bB]s|[bB] ?=|[tT]oken"
-    r"|\b[HABLTVPM]\d{1,3}|GPU|RTX|TPU|\bMI\d|\b[2-5]0[5-9]0|7900|\b[tT][pP][ =\d]|tensor.parallel"
-    r"|\b[IiQqFf]+\d|\b[wW]\d|MXFP|mxfp|[nN][fF]4|AWQ|GPTQ|precision|illion|gigabytes|-way\b"
-    r"|[fF][pP]\d|BF16|bf16|[iI][nN][tT]\d|\d ?%|acceptance|context|card|single|one (?:user|stream)"
-    r"|trix |DGX|rin [Nn]|udi|\b[Pp]i \d|layer|pipeline|hannel"
-    r"|ixtral|eep[sS]eek|Phi-|phi-|gpt-oss|Scout|Maverick"
+_FACT: Final = Form(
+    r"\d ?[kmgti]*b\b|\d ?k\b|\d{3,}|\d ?-?bit|\bbatch|\bbs|b ?=|token"
+    r"|\b[habltvpm]\d{1,3}|gpu|rtx|tpu|\bmi\d|\b[2-5]0[5-9]0|7900|\btp[ =\d]|tensor.parallel"
+    r"|\b[iqf]+\d|\bw\d|mxfp|nf4|awq|gptq|precision|illion|gigabytes|-way\b"
+    r"|fp\d|bf16|int\d|\d ?%|acceptance|context|card|single|one (?:user|stream)"
+    r"|trix |dgx|rin n|udi|\bpi \d|layer|pipeline|hannel"
+    r"|ixtral|deepseek|phi-|gpt-oss|scout|maverick"
 )
 """What a sentence holds that may state an operand."""
-_FREQUENT: Final = ("token", "GPU", "context", "layer", "single")
-"""Of these the words that stand in most sentences, which are found sooner by themselves."""
 _KV_BEFORE: Final = Form(r"\b(?:kv|cache|keys and values)\b")
 _WEIGHTS_NEAR: Final = Form(
     r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $|[\w)] = ?$"
@@ -149,7 +147,7 @@ _REACH: Final = 28
 @lru_cache(maxsize=8192)
 def frame_of(text: str) -> Frame:
     """What one sentence, heading or cell states."""
-    if not any(word in text for word in _FREQUENT) and _FACT.search(text) is None:
+    if _FACT.search(text) is None:
         return NOTHING
     _, amounts, mentions = mentioned(text)
     regime = regime_of(mentions)

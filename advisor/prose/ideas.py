@@ -34,13 +34,11 @@ _ZEROED_WEIGHTS: Final = Form(
     r"\b|\b(?:written|stored|saved|flushed|rounded) (?:as|to) (?:0(?:\.0)?(?![\d.])|zeros?)\b"
 )
 """Weights that are zero, or are set to it."""
-_MAYBE_ZEROED: Final = re.compile(r"[zZ]ero|[nN]ull|[mM]ask|\b0\b|[bB]lank|nought|\bnil\b|[wW]ipe")
+_MAYBE_ZEROED: Final = Form(r"zero|null|mask|\b0\b|blank|nought|\bnil\b|wipe")
 _ZERO: Final = Form(
     r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b",
 )
-_SMALL_MODEL: Final = re.compile(
-    r"(?:[Ss]mall|[Tt]iny|[Ll]ittle|[Cc]heap)\w* (?:\w+ )?(?:model|LLM|network)"
-)
+_SMALL_MODEL: Final = Form(r"(?:small|tiny|little|cheap)\w* (?:\w+ )?(?:model|llm|network)")
 _DRAFTS: Final = Form(
     r"\b(?:small|tiny|little|cheap)\w* (?:\w+ )?(?:model|llm|network)\b[^.;]{0,32}?\b(?:words"
     r"|tokens|ahead"
