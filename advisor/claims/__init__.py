@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from advisor.claims.arithmetic import EXAMPLES
-from advisor.claims.items import items_of
+from advisor.claims.items import items_of, written_in
 from advisor.claims.layout import Layout, Span
 from advisor.claims.model import (
     RULES,
@@ -72,7 +72,7 @@ def parse_claim(text: str) -> ClaimReading:
     spans = [Span(amount.first, amount.last) for amount in found]
     layout = Layout(tokens, spans + [item.span for item in items])
     conditions = {mention.end for mention in mentions if mention.aspect in _CONDITIONS}
-    reader = Reader(text, layout)
+    reader = Reader(text, layout, written_in(tokens, found))
     read: list[Claim | Unreadable] = list(reader.unchanged())
     read.extend(reader.read([item for item in items if item.end not in conditions]))
     read.extend(_tokens_per_pass(text, mentions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.claims.layout import Span
-from advisor.claims.words import MULTIPLES, Direction
+from advisor.claims.words import MULTIPLES, NEW, TOKENS, Direction
 from advisor.quantity import Dimension, Found, Quantity
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.quantity.lexing import Token
 
 RELATIVE = frozenset({Dimension.RATIO, Dimension.FACTOR})
+_SEVERAL = 2.0
 _ABSOLUTE = frozenset({Dimension.TIME, Dimension.BYTES, Dimension.RATE, Dimension.WORK})
 
 
@@ -29,6 +30,31 @@ class Item(NamedTuple):
     signed: str = ""
     direction: Direction | None = None
     """The direction that the word itself holds."""
+
+
+class Written(NamedTuple):
+    """A number of tokens that come out: "a reply of 1,000 tokens", "500 new tokens"."""
+
+    number: float
+    span: Span
+
+
+def written_in(tokens: Sequence[Token], found: Sequence[Found]) -> list[Written]:
+    """The numbers of tokens, in order; whether they are read or written is told by other words."""
+    counts = []
+    for amount in found:
+        if amount.quantity.dimension is not Dimension.TOKENS or amount.per is not None:
+            continue
+        last = amount.last
+        if amount.bare:  # "500 output tokens"
+            if last + 1 >= len(tokens) or tokens[last].folded not in NEW:
+                continue
+            if tokens[last + 1].folded not in TOKENS:
+                continue
+            last += 2
+        if amount.quantity.low >= _SEVERAL:
+            counts.append(Written(amount.quantity.value, Span(amount.first, last)))
+    return counts
 
 
 def items_of(tokens: Sequence[Token], found: Sequence[Found]) -> list[Item]:

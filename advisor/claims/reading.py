@@ -16,17 +16,20 @@ from advisor.claims.arithmetic import (
     share,
     speed_of,
 )
-from advisor.claims.items import RELATIVE, Item
+from advisor.claims.items import RELATIVE, Item, Written
 from advisor.claims.layout import Heading, Layout, Mark, Named, Span
 from advisor.claims.model import Claim, Kind, Scope, Stream, Unreadable
 from advisor.claims.unchanged import find_unchanged
 from advisor.claims.words import (
     BASELINES,
+    BELOW,
     DEFAULT_SENSES,
     EQUALLY,
     MULTIPLES,
+    READING,
     SAVING_VERBS,
     SHARE_OPENERS,
+    WRITING,
     Direction,
     Metric,
     Polarity,
@@ -41,6 +44,10 @@ SPEED = Sense(Metric.UNKNOWN, Polarity.SPEED)
 _WHOLE_SYSTEM = frozenset(
     {Metric.TPOT, Metric.TTFT, Metric.LATENCY_E2E, Metric.TOKENS_PER_SECOND, Metric.THROUGHPUT}
 )
+_TOKENS_AND_TIME = 18
+"""Words of a number of tokens, of the time that they take, and between them."""
+_AROUND = 4
+"""Words beside these that tell what the tokens are for."""
 _LONG_MS = 60_000.0
 """A minute: longer times are about jobs, unless a metric is named."""
 
@@ -48,9 +55,10 @@ _LONG_MS = 60_000.0
 class Reader:
     """Reads the items of one text in order."""
 
-    def __init__(self, text: str, layout: Layout) -> None:
-        """Read `text` as `layout` has it."""
+    def __init__(self, text: str, layout: Layout, written: Sequence[Written] = ()) -> None:
+        """Read `text` as `layout` has it; `written` are the numbers of tokens in it."""
         self.text = text
+        self._written = written
         self.layout = layout
         self.tokens = layout.tokens
         self._used = 0
@@ -197,6 +205,12 @@ class Reader:
         quantity, span = item.quantity, item.span
         if item.before is None and self.tokens[span.first].folded == "from":
             return None  # what was before, without what is now
+        written = self._tokens_in(item)
+        if written is not None:
+            each = item._replace(quantity=_divided(quantity, written.number))
+            per_token = Sense(Metric.TPOT, Polarity.TIME)
+            change = Change("absolute", 1, 1, 1)
+            return self._claim(each, change, per_token, None, also=written.span)
         left = self.layout.metric_left(span, self._used)
         right = self.layout.metric_right(span, stop)
         heading = self._heading(item, stop)
@@ -219,6 +233,21 @@ class Reader:
         if sense is None or (named is None and item.per is None and not _speaks_alone(quantity)):
             return None
         return self._claim(item, Change("absolute", 1, 1, 1), sense, None, named)
+
+    def _tokens_in(self, item: Item) -> Written | None:
+        """The tokens that are written in a time: "a reply of 1,000 tokens is finished in 5 s"."""
+        sentence, span = self.layout.sentence, item.span
+        if item.quantity.dimension is not Dimension.TIME or item.per is not None or item.signed:
+            return None
+        same = [one for one in self._written if sentence[one.span.first] == sentence[span.first]]
+        if len(same) != 1 or item.before is not None:
+            return None
+        first, last = min(same[0].span, span).first, max(same[0].span, span).last
+        if last - first > _TOKENS_AND_TIME:
+            return None
+        near = range(max(0, first - _AROUND), min(len(sentence), last + _AROUND))
+        around = {self.tokens[at].folded for at in near if sentence[at] == sentence[span.first]}
+        return same[0] if around & WRITING and not around & READING else None
 
     def _sense(
         self, item: Item, left: Named | None, right: Named | None
@@ -262,6 +291,8 @@ class Reader:
             near = heading.left or heading.span.first - item.span.last <= 1
             return near or bool(item.signed)
         verb = self.tokens[heading.span.first].folded
+        if self.tokens[item.span.first].folded in BELOW:
+            return False
         return heading.span.last == item.span.first and verb in SAVING_VERBS
 
     def _amount(
@@ -415,6 +446,10 @@ def _is_nothing(item: Item) -> bool:
     low = item.quantity.low
     zero = low < 0 or (low == 0 and item.quantity.dimension is not Dimension.RATIO)
     return zero or (item.before is not None and item.before.value <= 0)
+
+
+def _divided(time: Quantity, count: float) -> Quantity:
+    return replace(time, value=time.value / count, low=time.low / count, high=time.high / count)
 
 
 def _within(named: Named | None, distance: int) -> bool:

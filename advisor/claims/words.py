@@ -75,6 +75,8 @@ _METRIC_PHRASES: Mapping[Sense, str] = {
         "|per token time|token latency|token time|time between tokens|decode latency"
         "|decoding latency|decode time|decoding time|decode step time|decode step latency"
         "|decode step|step time|step latency|time per step|generation latency|each token"
+        "|inter token gap|token gap|token interval|gap between tokens|interval between tokens"
+        "|forward pass|a step|each step|every step|each pass|every pass"
         "|every token|each generated token|each output token|single stream latency"
         "|single user latency|the step|a token"
     ),
@@ -280,6 +282,23 @@ SAVING_VERBS = words(
     "drop drops dropped trim trims remove removes removed removing adds add"
 )
 """Right before an amount they say that it is a difference ("saves 35 GB")."""
+
+BELOW = words("below under beneath")
+"""Between a verb and an amount they say that it is what is left: "drops below 5 ms"."""
+TOKENS = words("token tokens")
+NEW = words("new output generated decoded more further reply answer")
+"""Before "tokens": those that come out."""
+WRITING = NEW | words(
+    "replies answers response responses completion completions summary story essay generation "
+    "generate generates generating write writes writing written wrote emit emits emitting produce "
+    "produces producing type types decode decodes decoding complete completes completed"
+)
+"""What tokens are for that come out one by one."""
+READING = words(
+    "prompt prompts prefill prefilling ttft input inputs ingest ingests ingesting context contexts "
+    "history document documents read reads reading digest processing first cached"
+)
+"""What tokens are for that are read at once."""
 
 CLAUSE_SYMBOLS = words(", ; | ( ) — – ? !")
 CLAUSE_WORDS = words(

@@ -270,6 +270,7 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
         yield best
         return
     yield from _bench_rates(text, clause)
+    yield from _under_label(block.text, sentence, clause)
     amount = _amount(block, sentence, clause, names) if told.counts else None
     amount = amount or _labelled(sentence, clause, text)
     other = amount or divided(clause, text, names) or worded
@@ -310,6 +311,33 @@ def _bench_rates(text: str, clause: Clause) -> Iterator[Effect]:
         if rate > 0:
             start, end = clause.start + match.start(), clause.start + match.end()
             yield Effect(Kind.FIGURE, start, end, None, 1e3 / rate)
+
+
+_LABEL_WITH_UNIT: Final = Form(
+    r"(?:\b(?:tpot|itl|tbt|inter-?token (?:latency|gap)|(?:time|latency) per (?:output )?token)"
+    r" \(ms\) ?[:=] ?(?P<ms>\d[\d,]*(?:\.\d+)?)"
+    r"|\b(?:tok(?:en)?s?/s(?:ec)?|t/s|tokens per second)\)? ?[:=] ?(?P<rate>\d[\d,]*(?:\.\d+)?))"
+    r"(?![\d.,]*(?: ?(?:%|x\b|->|→)|\d))"
+)
+"""A figure whose unit stands in its label: "TPOT (ms): 5", "output speed (tok/s): 200"."""
+
+
+def _under_label(text: str, sentence: Sentence, clause: Clause) -> Iterator[Effect]:
+    if clause.opener != ":" or sentence.names.isdisjoint({"TIME", "RATE", "DECODE", "TOKENS"}):
+        return
+    for match in _LABEL_WITH_UNIT.finditer(text, sentence.start, clause.end):
+        group = "ms" if match["ms"] is not None else "rate"
+        value = float(match[group].replace(",", ""))
+        if value > 0 and match.start(group) >= clause.start:
+            prefill = _of_prompt_label(text, match.start())
+            tpot = value if group == "ms" else 1e3 / value
+            yield Effect(
+                Kind.FIGURE, match.start(group), match.end(), None, tpot, is_prefill=prefill
+            )
+
+
+def _of_prompt_label(text: str, end: int) -> bool:
+    return OF_PROMPT.search(text, max(0, end - 32), end) is not None
 
 
 def _amount(block: Block, sentence: Sentence, clause: Clause, names: set[str]) -> Effect | None:

@@ -168,6 +168,8 @@ def frame_of(text: str) -> Frame:
     mixed = several and (_ALONE.search(text) or _UP_TO.search(text)) is not None
     named = regime.context_tokens or regime.prompt_tokens
     loose = _context_of(text) if named is None else None
+    if loose is not None and _SESSION.search(text) is not None:
+        named, loose = loose, None
     if loose is not None and _OF_INPUT.search(text) and set(inputs_in(text)) == {loose}:
         named, loose = loose, None
     context = named or loose
@@ -195,6 +197,11 @@ def frame_of(text: str) -> Frame:
     )
 
 
+_SESSION: Final = Form(
+    r"\b(?:sessions?|chats?|conversations?|dialogues?|threads?|histor(?:y|ies)|logs?) (?:of|with|at)"
+    r" (?:about |around |roughly |some |up to )?\d[\d,.]* ?k?[- ]?tok"
+)
+"""A length of what stays in the cache, and not of an answer."""
 _MILESTONE: Final = Form(
     r"[\W_]*M\d[\W_]{0,4}(?:(?:is |by |in |at )?(?:due|by|until|end of|mid|early|late|week|Q[1-4]"
     r"|jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept(?:ember)?|oct(?:ober)?"
@@ -364,7 +371,7 @@ _READ: Final = Form(r"^ ?(?:are |is |get |gets )?read(?: for| per| by| at|$|\W*$
 
 
 _PER_TOKEN: Final = Form(
-    r"(?<![\w.])(\d+(?:\.\d+)?) ?(k|m)(?:i?b)(?: of (?:[\w/]+[- ]){1,3}?)? ?(?:/|per|a|for (?:each"
+    r"(?<![\w.])(\d+(?:\.\d+)?) ?([km]i?)b(?: of (?:[\w/]+[- ]){1,3}?)? ?(?:/|per|a|for (?:each"
     r"|every)"
     r"|each|every) ?(?:cached |context )?(?:tok(?:en)?|position|entry)\b"
 )
@@ -375,7 +382,10 @@ def per_token_in(text: str) -> float | None:
     match = _PER_TOKEN.search(text)
     if match is None:
         return None
-    return float(match[1]) * (1e6 if match[2].lower() == "m" else 1e3)
+    return float(match[1]) * _SCALES[match[2].lower()]
+
+
+_SCALES: Final = {"k": 1e3, "m": 1e6, "ki": 1024.0, "mi": 1024.0**2}
 
 
 def _segment(text: str, start: int, end: int) -> tuple[str, str]:

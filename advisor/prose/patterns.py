@@ -10,8 +10,8 @@ from advisor.forms import Form
 from advisor.quantity.numerals import NUMERALS
 
 FIGURE: Final = Form(
-    r"\d\s?(?:x\b|×|%|per ?cent\b|pct\b|[GkM]B\b|ms\b|us\b|µs|milliseconds|tok|t/s|tokens?\b"
-    r"|times\b|s per token|s/token)|[x×]\s?\d|\d-fold\b"
+    r"\d\s?(?:x\b|×|%|per ?cent\b|pct\b|[GkM]B\b|ms\b|us\b|µs|milliseconds|microseconds|tok"
+    r"|t/s|tps\b|times\b|s per token|s/token)|\d[- ](?:\w+ )?tokens?\b|[x×]\s?\d|\d-fold\b"
     r"|\b(?:tok(?:en)?s? ?(?:/|per|an?|each|every) ?s(?:ec(?:ond)?)?|factor of)\b"
     r"|\b(?:twice|thrice|half|halv(?:e|es|ed|ing)|thirds?|quarters?|fifths?|tenths?|doubl(?:e|es|ed"
     r"|ing)|tripl(?:e|es|ed|ing)|quadrupl(?:e|es|ed|ing)|\w+fold|per ?cent"

@@ -136,7 +136,7 @@ _ELLIPTIC: Final = Form(
     r"|brings?"
     r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?|takes?|puts?)\b(?: us| you| it)?"
     r"(?: about| around| roughly| some| only| just| up to| out at| at| near| close to| to)?"
-    r"|\btp ?=?\d+|(?<!\d)[:=→]|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
+    r"|\btp ?=?\d+|(?<![\dA-Za-z])(?<!\b[a-z] )[:=→]|(?<=[A-Za-z]):|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
 )
@@ -366,7 +366,19 @@ def elliptic(clause: Clause, text: str, last_ms: float, *, is_rate: bool) -> Eff
                 None,
                 tpot,
             )
-    return None
+    its = _ITS_TIME.search(text)
+    if its is None or not 1.02 < max(ratio := float(its["value"]) / last_ms, 1.0 / ratio) < _SPREAD:
+        return None
+    start, end = clause.start + its.start("value"), clause.start + its.end()
+    return Effect(Kind.FIGURE, start, end, None, float(its["value"]))
+
+
+_ITS_TIME: Final = Form(
+    r"\b(?:it|this|that|they)\b (?:\w+ ){0,3}?(?:takes?|needs?|is|becomes?|be|to|at|lasts?)"
+    r" (?:(?:about|only|just|exactly|roughly|some|down to) )?(?P<value>[1-9]\d*(?:\.\d+)?) ?ms\b"
+    r"(?! (?:per|of|for|in|more|less|faster|slower|later|earlier|each|ttft|\w+ (?:per|each)))"
+)
+"""A time of what was timed before: "with the new kernel it takes 5 ms"."""
 
 
 def _effect(kind: Kind, clause: Clause, match: re.Match[str]) -> Effect:

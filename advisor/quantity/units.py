@@ -122,6 +122,8 @@ _FOLDED = MappingProxyType(_folded_units())
 _BITS = MappingProxyType(
     {f"{p}{b}": _SI[p] / 8 for p in "kMGT" for b in ("b", "bit", "bits") if p + b != "kb"}
 )
+_ONE = frozenset({"a", "one", "each", "every"})
+_EACH = _ONE | {"per", "an"}
 _SECONDS = MappingProxyType({"s": 1.0, "sec": 1.0, "second": 1.0, "min": 60.0, "minute": 60.0})
 _PER = MappingProxyType(
     {
@@ -259,18 +261,22 @@ def _with_per(unit: Unit, tokens: Sequence[Token], at: int) -> tuple[Unit, int] 
 
 
 def _per(tokens: Sequence[Token], at: int) -> tuple[str, int, bool] | None:
-    """The word after "/", "per" or "a", the index after it, and whether it was a "/"."""
+    """The word after "/", "per", "a" or "in a", the index after it, and whether it was a "/"."""
     if at + 1 >= len(tokens):
         return None
+    if tokens[at].folded == "in" and tokens[at + 1].folded in _ONE:
+        at += 1
+        if at + 1 >= len(tokens) or tokens[at + 1].folded not in _SECONDS:
+            return None
     sign = tokens[at]
     slash = sign.raw == "/" and sign.glued
-    if not slash and sign.folded not in {"per", "a", "an", "each", "every"}:
+    if not slash and sign.folded not in _EACH:
         return None
     word = at + 1
     if tokens[word].folded in _PER_ADJECTIVES and word + 1 < len(tokens):
         word += tokens[word + 1].folded in _PER
     name = tokens[word].folded
-    if sign.folded in {"a", "an", "each", "every"} and name not in _SECONDS and name != "token":
+    if sign.folded in _EACH - {"per"} and name not in _SECONDS and name != "token":
         return None
     return name, word + 1, slash
 
