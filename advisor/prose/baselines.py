@@ -7,8 +7,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.patterns import BASE_ROW, OF_REGIMES
-from advisor.prose.rows import base_row
+from advisor.prose.rows import BASE_ROW, OF_REGIMES, base_row
 
 _NOT_TOKENS: Final = frozenset({Phase.PREFILL, Phase.TRAINING, Phase.OTHER})
 _PLANNED: Final = Form(

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Final
 
 from advisor.forms import Form
-from advisor.prose.baselines import CONCLUDING, against_earlier
+from advisor.prose.baselines import against_earlier
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.causes import cause_of
 from advisor.prose.effects import effects_of
@@ -28,10 +28,19 @@ from advisor.prose.rows import label_frame, regime_text, row_frame, row_text
 from advisor.prose.sentences import LONGEST_SENTENCE, Clause, Sentence, sentences_of
 from advisor.prose.serving import elliptic, is_topical
 from advisor.prose.setting import LONGEST_BLOCK, Setting
-from advisor.prose.status import goes_on_past, is_past, part_of, status_of
+from advisor.prose.slots import (
+    Places,
+    apart_from_prompts,
+    is_aggregate,
+    is_concluded,
+    is_linked,
+    is_observed,
+    is_single,
+    phase_of,
+)
+from advisor.prose.status import part_of, status_of
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of
-from advisor.quantity.lexing import words
 
 _MOST_CLAUSES: Final = 60
 _MOST_EFFECTS: Final = 20
@@ -45,27 +54,16 @@ _SETUP_LABEL: Final = Form(
     r"|accelerator|conditions?)\W*[:=] "
 )
 """A sentence that names the setup of those before it: "Model: 24B, BF16"."""
-
-OUTCOME: Final = Form(
-    r"(?:[\w-]+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
-    r"|tok\S*|forecast|projected|projection|estimate|plan|promise|expect\w*|after|new|then"
-    r"|value|benefits?|impact|pay-?off|upshot|advantage|improvement|reward|rationale|motivation"
-    r"|remedy|fix|consequence|time per token)\b[^:.]{0,60}: ",
-)
-"""An item that tells what comes of those above it."""
 _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 """Columns kept apart by spaces: output of a program, no prose."""
-_POINTING: Final = words(
-    "this that these those it they such same so therefore thus hence both accordingly we"
-    " you i our your his her their user users each every one everyone everybody all expect"
-    " expected target goal result then outcome effect"
+_NOT_OF_SPEED: Final = frozenset(
+    {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED, Kind.UNHURT, Kind.NO_GAIN}
 )
-_POINTING_TAIL: Final = Form(
-    r"\b(?:for (?:it|that|this)|because of (?:it|this|that)|as a (?:result|consequence|reward)"
-    r"|in (?:return|exchange|consequence)|thanks to (?:it|this|that)|from (?:it|this|then on)"
-    r"|through (?:it|this|that)|with (?:it|this|that)|that way|thereby)\W*$"
-)
-_CONTRAST: Final = Form(r"[ ,](?:not|rather than|instead of|unlike|never)\b")
+_A_RATE: Final = Form(r"tok|t/s|tps")
+_A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
+_PRUNED: Final = frozenset({"PRUNE"})
+_SHORT_ANSWER: Final = 3
+"""Words of an answer that is told by the sentence after it: "A: Yes."."""
 
 
 @lru_cache(maxsize=512)
@@ -74,18 +72,6 @@ def tag_names(text: str) -> frozenset[str]:
     if len(text) > LONGEST_SENTENCE:
         return frozenset()
     return ideas_of(text, tags_of(text, words_of(text), terms()))
-
-
-_A_RATE: Final = Form(r"tok|t/s|tps")
-_A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
-_PURPOSE: Final = Form(r"\W*(?:in order )?to (?:[\w-]+ )?$|\W*to$")
-_SHOWS: Final = Form(
-    r"\b(?:shows?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
-    r"|demonstrates?)\b"
-)
-_PRUNED: Final = frozenset({"PRUNE"})
-_SHORT_ANSWER: Final = 3
-"""Words of an answer that is told by the sentence after it: "A: Yes."."""
 
 
 class BlockReader:
@@ -180,14 +166,7 @@ class BlockReader:
         earlier: tuple[tuple[Phase, float | None, float | None], ...],
     ) -> Statement:
         block = self.block
-        of_speed = effect.kind not in {
-            Kind.FREE,
-            Kind.CARRIED,
-            Kind.SHARE,
-            Kind.KV_IGNORED,
-            Kind.UNHURT,
-            Kind.NO_GAIN,
-        }
+        of_speed = effect.kind not in _NOT_OF_SPEED
         status = status_of(
             block,
             self.sentences,
@@ -204,31 +183,22 @@ class BlockReader:
         kind = effect.kind
         if kind is Kind.GAIN and status is Status.DENIED:
             kind = Kind.NO_GAIN
+        if is_concluded(block.text, clause, effect):
+            own -= {"MEASURED"}
         before = self._before(index)
         after = self.names[index + 1 : index + 2]
         labels = self._labels
         nearby = frozenset().union(*before, self.names[index], *after, *labels[:1])
-        around = nearby.union(*labels)
-        phase, phase_reach = self._phase(
-            index, clause, self._before_not(clause, effect, own), effect, labels
-        )
-        told = (is_past(sentence, clause) or goes_on_past(sentence, clause)) and (
-            "TRANSFER" not in own
-        )
-        if told and _PURPOSE.match(block.text, sentence.start, effect.start):
-            told = False  # "to speed up chats we raised the batch" tells what is hoped for
-        if kind is Kind.BOUND and _SHOWS.search(block.text, clause.start, effect.start):
-            told, own = False, own - {"MEASURED"}  # what a figure is said to show is an opinion
-        reported = clause.opener == ":" and "MEASURED" in self.names[index]
-        measured = "MEASURED" in own or (reported and kind is not Kind.BOUND)
-        if status is Status.ASSERTED and "HOPED" not in own and (told or measured):
+        places = Places(own, self.names[index], before, labels)
+        phase, phase_reach = phase_of(block.text, clause, effect, places)
+        if status is Status.ASSERTED and is_observed(block.text, sentence, clause, effect, places):
             status = Status.MEASURED
         near, frame = self._frames(index)
         if effect.tpot_ms is not None and near != frame:
             lacking = near.lacks(frame)
             if not lacking or lacking.isdisjoint(self.setting.disputed):
                 near = frame
-        apart = self._apart(index, clause, own)
+        apart = apart_from_prompts(block.text, sentence, clause, places)
         named = labels[:2] if block.kind is BlockKind.CELL else labels
         cause, reach = cause_of(sentence.text, own, apart, before, named)
         start, end = clause.start, clause.end
@@ -244,16 +214,18 @@ class BlockReader:
             phase_reach=phase_reach,
             cause=cause,
             reach=reach,
-            is_linked=self._is_linked(sentence, clause),
+            is_linked=bool(self.siblings) or is_linked(block.text, sentence, clause),
             speedup=effect.speedup,
             tpot_ms=effect.tpot_ms,
             earlier=earlier,
-            is_aggregate=effect.is_aggregate or self._is_aggregate(clause, effect),
-            is_single=effect.is_single or self._is_single(index, clause, effect, labels),
+            is_aggregate=is_aggregate(clause, effect, self._cell),
+            is_single=is_single(
+                clause, effect, self.names[max(0, index - _BACK) : index + 1], labels, frame.batch
+            ),
             clause=own,
             sentence=self.names[index],
             nearby=nearby,
-            around=around,
+            around=nearby.union(*labels),
             frame=frame,
             near=near,
             context_text=self._context(index),
@@ -327,14 +299,6 @@ class BlockReader:
         """Kinds of terms in the sentences, or items of one record, before a sentence."""
         return [*self.prior, *self.names[:index]][-_BACK:]
 
-    def _before_not(self, clause: Clause, effect: Effect, own: frozenset[str]) -> frozenset[str]:
-        """Kinds of terms in the clause, without what it contrasts itself with."""
-        match = _CONTRAST.search(self.block.text, effect.end, clause.end)
-        if match is None:
-            return own
-        kept = [tag for tag in clause.tags if tag.start < match.start()]
-        return ideas_of(self.block.text, kept)
-
     def _table(self) -> tuple[tuple[str, ...], tuple[str, ...], int] | None:
         block = self.block
         if block.kind is not BlockKind.CELL or block.column not in block.columns:
@@ -353,6 +317,13 @@ class BlockReader:
         found.append(tag_names(block.lead_in))
         found.extend(tag_names(title) for title in block.headings)
         return found
+
+    @cached_property
+    def _cell(self) -> frozenset[str] | None:
+        """Kinds of terms in the row and the column of a cell."""
+        if self.block.kind is not BlockKind.CELL:
+            return None
+        return tag_names(self.block.column) | tag_names(self.block.row)
 
     def _frames(self, index: int) -> tuple[Frame, Frame]:
         """What is stated for a sentence, its own words first: near by, and in the document."""
@@ -377,138 +348,3 @@ class BlockReader:
         for title in reversed(block.headings):
             frame = frame.over(label_frame(title))
         return frame
-
-    def _phase(
-        self,
-        index: int,
-        clause: Clause,
-        own: frozenset[str],
-        effect: Effect,
-        labels: Sequence[frozenset[str]],
-    ) -> tuple[Phase, int]:
-        """The phase by the nearest words that say one."""
-        if effect.is_prefill:
-            return Phase.PREFILL, 0
-        if effect.kind is Kind.BOUND:
-            phases = [tag for tag in clause.tags if tag.name in _PHASES]
-            nearest = [tag for tag in phases if tag.start < effect.start][-1:] or [
-                tag for tag in phases if tag.start >= effect.end
-            ]
-            if nearest:
-                return _phase_of(frozenset({nearest[0].name})), 0
-        if effect.kind in {Kind.GAIN, Kind.LOSS} and self._is_of_prompt(clause, effect):
-            return Phase.PREFILL, 0
-        sentence = self.names[index]
-        previous = self._before(index)
-        places = [(own, 0), (sentence, 1), *((place, 2) for place in reversed(previous)),
-                  *((place, 4) for place in labels)]  # fmt: skip
-        for place, reach in places:
-            known = _phase_of(place)
-            if known is not Phase.UNKNOWN:
-                return known, reach
-        for place, reach in places:
-            if "TOKENS" in place:
-                return Phase.DECODE, reach
-        return Phase.UNKNOWN, 0
-
-    def _is_of_prompt(self, clause: Clause, effect: Effect) -> bool:
-        """Whether the prompt gets faster, and decode is told of after a comma."""
-        phases = [tag for tag in clause.tags if tag.name in {"PREFILL", "DECODE", "SINGLE"}]
-        before = {tag.name for tag in phases if tag.start < effect.start}
-        after = [tag for tag in phases if tag.start >= effect.end]
-        if before != {"PREFILL"} or not after:
-            return False
-        between = self.block.text[effect.end : after[0].start]
-        return (
-            "," in between
-            or (" and " in between and _AS_IT_IS.search(self.block.text, after[0].end, clause.end))
-            is not None
-        )
-
-    def _is_aggregate(self, clause: Clause, effect: Effect) -> bool:
-        """Whether a clause, or the column of a cell, counts the tokens of all users."""
-        if self.block.kind is BlockKind.CELL:
-            labels = tag_names(self.block.column) | tag_names(self.block.row)
-            return "AGGREGATE" in labels and "SINGLE" not in labels
-        nearest = _nearest(clause, effect, ("AGGREGATE", "SINGLE"))
-        return nearest == "AGGREGATE"
-
-    def _is_single(
-        self,
-        index: int,
-        clause: Clause,
-        effect: Effect,
-        labels: Sequence[frozenset[str]],
-    ) -> bool:
-        """Whether the tokens of one user are meant, by the nearest words that say it."""
-        nearest = _nearest(clause, effect, ("AGGREGATE", "SINGLE"))
-        if nearest is not None:
-            return nearest == "SINGLE"
-        for place in (self.names[index], *reversed(self.names[max(0, index - _BACK) : index])):
-            if "SINGLE" in place:
-                return True
-            if "LARGE_BATCH" in place:
-                return False
-        return any("SINGLE" in place for place in labels) or self._frames(index)[1].batch == 1
-
-    def _apart(self, index: int, clause: Clause, own: frozenset[str]) -> frozenset[str]:
-        """Kinds of terms in the sentence, without a later clause that is about the prompt."""
-        sentence = self.sentences[index]
-        other = [
-            later
-            for later in sentence.clauses
-            if later.start > clause.start and any(tag.name == "PREFILL" for tag in later.tags)
-        ]
-        if not other or "DECODE" not in own:
-            return self.names[index]
-        apart = min(later.start for later in other)
-        return ideas_of(self.block.text, [tag for tag in sentence.tags if tag.start < apart])
-
-    def _is_linked(self, sentence: Sentence, clause: Clause) -> bool:
-        """Whether a clause points back at what was said before its sentence, or states a target."""
-        if clause.opener in CONCLUDING or self.siblings:
-            return True
-        if OUTCOME.match(self.block.text, sentence.start) is not None:
-            return True
-        opening = [w.folded for w in sentence.words if w.start >= clause.start][:6]
-        if not _POINTING.isdisjoint(opening):
-            return True
-        if not sentence.names.isdisjoint({"DENSE", "MASK"}):
-            return True
-        if any(w.folded in {"former", "latter"} for w in sentence.words if w.start < clause.end):
-            return True
-        if clause.opener == ":" and "HOPED" in sentence.names:
-            return True
-        if _POINTING_TAIL.search(self.block.text, clause.start, clause.end) is not None:
-            return True
-        return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
-
-
-_AS_IT_IS: Final = Form(r"\b(?:no|not|never|unchanged|the same|as before|nothing)\b|n['’]t\b")
-"""What is told of decode beside a gain of prompts: that it has none."""
-
-
-def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None:
-    """Which of some kinds of terms stands nearest to an effect in its clause."""
-    start = min(effect.start, effect.start if effect.metric is None else effect.metric)
-    found = [
-        (max(tag.start - effect.end, start - tag.end, 0), tag.name)
-        for tag in clause.tags
-        if tag.name in kinds
-    ]
-    return min(found)[1] if found else None
-
-
-_PHASES: Final = frozenset({"PREFILL", "DECODE", "SINGLE", "TRAINING"})
-
-
-def _phase_of(place: frozenset[str]) -> Phase:
-    if "TRAINING" in place and "DECODE" not in place:
-        return Phase.TRAINING
-    if "OTHER_MODEL" in place:
-        return Phase.OTHER
-    if "PREFILL" in place and "DECODE" not in place:
-        return Phase.PREFILL
-    if not place.isdisjoint({"DECODE", "SINGLE"}):
-        return Phase.DECODE
-    return Phase.UNKNOWN

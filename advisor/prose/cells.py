@@ -10,16 +10,13 @@ from advisor.limits import Limit, limit_alone
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.gains import LABEL_RATE, LABEL_TIME, SAME
 from advisor.prose.model import Effect, Kind
-from advisor.prose.patterns import (
-    BASE_ROW,
-    NUMBER_ALONE,
-    OF_REGIMES,
-    PER_TOKEN_COLUMN,
-    RATE_COLUMN,
-)
-from advisor.prose.rows import base_row
+from advisor.prose.rows import BASE_ROW, OF_REGIMES, RATE_COLUMN, base_row
 from advisor.prose.sentences import Clause
 
+_PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
+_NUMBER_ALONE: Final = re.compile(
+    r"\s*(?:[~≈]|about|approx\.?|est\.?)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:\([^()]*\)|[*†‡])?\s*"
+)
 _MS: Final = re.compile(r"\bms\b")
 _OF_A_TOKEN: Final = Form(
     r"\b(?:tpot|itl|tbt|inter-?token|per (?:output |generated )?token|(?:each|a|every) token"
@@ -41,7 +38,7 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     """A number that is a rate or a time, against the first one where that is a baseline."""
     if block.kind is not BlockKind.CELL or not block.row or block.text[: clause.start].strip():
         return None
-    match = NUMBER_ALONE.fullmatch(block.text)
+    match = _NUMBER_ALONE.fullmatch(block.text)
     if match is None:
         return None
     column = block.column.lower()
@@ -68,7 +65,7 @@ def _by_column(block: Block, column: str) -> bool | None:
     """Whether a column holds rates (True) or times per token (False); its lead-in may say half."""
     if RATE_COLUMN.search(column) is not None:
         return True
-    in_ms, of_token = _MS.search(column), PER_TOKEN_COLUMN.search(column)
+    in_ms, of_token = _MS.search(column), _PER_TOKEN_COLUMN.search(column)
     if in_ms and of_token:
         return False
     lead = block.lead_in[-_SHORT:].lower()
@@ -105,7 +102,7 @@ def _base(block: Block, *, across: bool) -> float | None:
         if index >= len(base) or (block.columns and OF_REGIMES.search(block.columns[0])):
             return None
         cell = base[index]
-    first = NUMBER_ALONE.fullmatch(cell)
+    first = _NUMBER_ALONE.fullmatch(cell)
     if first is None:
         return None
     return float(first[1].replace(",", "")) or None

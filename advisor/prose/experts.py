@@ -87,6 +87,32 @@ CANNOT_PASS: Final = Form(
     r"|drop below|fall below)\b"
 )
 """Words that deny what is beyond a figure, and so assert it as a bound."""
+FOR_EACH: Final = Form(
+    r"\b(?:per|each|every|one|an?|new|generated|single|next) (?:\w+[- ]){0,2}?"
+    r"(?:tokens?|step|word)\b|\bdecode step\b|\b(?:each|every) time\b|\bper-token\b"
+    r"|\btokens? (?:needs?|costs?|takes?|drags?|pulls?|reads?|streams?)\b",
+)
+"""What tells it of one token, or of one step."""
+HELD: Final = Form(
+    r"\b(?:resident|held|holds?|hosts?|memory needed|needed to|fits?|capacity|stored?|kept|sit|sits"
+    r"|live|lives|occup\w+|footprint"
+    r"|allocat\w+|disk|download\w*|vram|must be in|have to be in|available"
+    r"|gb of (?:\w+ )?(?:memory|ram|hbm))\b"
+)
+"""What must be there, which is rightly all."""
+TAKEN: Final = Form(
+    r"\b(?:travel|flow|arriv|leav|read|stream|load|fetch|pull|mov|drag|cross|travers|touch"
+    r"|go(?:es)? (?:over|through)|pass|haul|shift|transfer|transport|suck|shovel|need|cost|traffic"
+    r"|through|per token|bandwidth|visit|walk|run|sweep|activat|execut|evaluat|comput"
+    r"|us(?:e|es|ed)\b|tak(?:e|es|en)\b|bytes)\w*"
+)
+"""What a token does with weights, or what they do for it."""
+PART_OF: Final = (
+    r"\d ?(?:G?B|gigs?)? (?:out )?of (?:(?:the |its )?\d|(?:it|them|that|those|which)\b)"
+    r"|\b[oO]f (?:the|its|those) \d[\d.]* ?G?B\b[^.;:]{0,60}? (?:only|just|merely|but|some) \d"
+    r"|(?<!each )(?<!all )of (?:the|its) (?:\d+ )?experts|(?<!\ball )\bof which\b"
+)
+"""A part of the experts or bytes; its case counts."""
 
 
 def whole_read(text: str) -> tuple[int, int] | None:

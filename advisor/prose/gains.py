@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
-from advisor.prose.model import Effect, Kind
-from advisor.prose.patterns import (
+from advisor.prose.carried_gains import carried_gain
+from advisor.prose.changes import change_near, is_contrasted, is_of_time
+from advisor.prose.gain_forms import (
     ANOTHER,
     AS_FAST,
     BARE_FACTOR,
     BECOMES,
-    CARRIED,
     FACTOR_OF,
     FEWER_READ,
     FRACTION,
@@ -25,20 +24,11 @@ from advisor.prose.patterns import (
     HALF_SPEED,
     LESS_OF,
     LESS_TO_READ,
-    LIKE_SMALLER,
-    NOT_ALL,
-    NUMBER_WORDS,
     OF_A_FIGURE,
-    OF_AN_ERRAND,
     OF_PARTS,
-    OF_SOMETHING,
     OF_THE_RATE,
-    OF_THE_TIME,
     OFF_THE_TIME,
-    ONE_ROW,
-    ORIGIN,
     PART_OF_OLD,
-    PARTS,
     PERCENT_OF_TIME,
     PRODUCT,
     SAME_BYTES,
@@ -46,19 +36,23 @@ from advisor.prose.patterns import (
     SIGNED_PERCENT,
     SIZE_WHERE,
     SMALLER_SIZE,
-    SOME_DIGIT,
-    TAKES,
     TIMES,
     TO_A_PART,
     UP_A_PART,
     VERBS,
 )
+from advisor.prose.model import Effect, Kind
+from advisor.prose.patterns import (
+    NUMBER_WORDS,
+    OF_AN_ERRAND,
+    OF_SOMETHING,
+    OF_THE_TIME,
+    PARTS,
+    SOME_DIGIT,
+    TAKES,
+)
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tagging import Tag
-
-_REACH: Final = 9
-"""Words between a change and the metric that it changes."""
-
 
 LARGEST_FACTOR: Final = 500.0
 """Beyond it a number with an x is the name of a part: 7950X."""
@@ -153,9 +147,9 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
     if less is not None:
         return Effect(Kind.SAVING, clause.start + less.start(), clause.start + less.end())
     metrics = ("BYTES", "CAPACITY") if pruned else ("BYTES",)
-    pair = _near(clause.tags, "DOWN", metrics)
+    pair = change_near(clause.tags, "DOWN", metrics)
     if pair is not None and (
-        _is_contrasted(text, pair, clause.start) or _is_of_time(clause.tags, pair)
+        is_contrasted(text, pair, clause.start) or is_of_time(clause.tags, pair)
     ):
         return None
     if pair is not None:
@@ -305,23 +299,25 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     if slower is not None:
         return Effect(Kind.LOSS, slower.start, slower.end)
     pair = (
-        _near(tags, "DOWN", ("TIME",))
-        or _near(tags, "UP", ("RATE",))
-        or _near(tags, "IMPROVED", ("TIME", "RATE"))
+        change_near(tags, "DOWN", ("TIME",))
+        or change_near(tags, "UP", ("RATE",))
+        or change_near(tags, "IMPROVED", ("TIME", "RATE"))
     )
-    if pair is not None and not _is_contrasted(text, pair):
+    if pair is not None and not is_contrasted(text, pair):
         factor = VERBS.get(text[pair[0].start : pair[0].start + 4].lower())
         end = max(pair[0].end, pair[1].end)
         return Effect(Kind.GAIN, pair[0].start, end, factor, metric=pair[1].start)
-    pair = _near(tags, "UP", ("TIME",)) or _near(tags, "DOWN", ("RATE",))
+    pair = change_near(tags, "UP", ("TIME",)) or change_near(tags, "DOWN", ("RATE",))
     if pair is not None:
         return Effect(Kind.LOSS, pair[0].start, max(pair[0].end, pair[1].end))
-    for told in (_helped(text, clause), _carried(text, clause), _echoed(text, clause)):
-        if told is not None:
-            return told
+    carried = carried_gain(text, clause)
+    if carried is not None:
+        return carried
     if _COSTS_MORE.search(text, clause.start, clause.end) is not None:
         return None
-    pair = _near(tags, "UP", ("THROUGHPUT",)) or _near(tags, "IMPROVED", ("THROUGHPUT",))
+    pair = change_near(tags, "UP", ("THROUGHPUT",)) or change_near(
+        tags, "IMPROVED", ("THROUGHPUT",)
+    )
     if pair is not None:
         return Effect(Kind.GAIN, pair[0].start, pair[0].end, is_aggregate=True)
     return None
@@ -366,113 +362,4 @@ def _spent(text: str, tag: Tag) -> bool:
     )
 
 
-def _is_of_time(tags: Sequence[Tag], pair: tuple[Tag, Tag]) -> bool:
-    """Whether a change goes on to a time or rate: "at the same bandwidth to halve the TPOT"."""
-    change, metric = pair
-    if metric.start > change.start:
-        return False
-    of_time = _near(tags, "DOWN", ("TIME", "RATE"))
-    return of_time is not None and of_time[0] == change and of_time[1].start > change.start
-
-
-def _is_contrasted(text: str, pair: tuple[Tag, Tag], start: int = 0) -> bool:
-    """Whether a metric is named as what does not change: "saves prefill, not time per token".
-
-    `start`: where the text begins in the block.
-    """
-    first, last = sorted(pair, key=lambda tag: tag.start)
-    return _CONTRAST.search(text, first.end - start, last.start - start) is not None
-
-
-_CONTRAST: Final = Form(r"\b(?:not|no|neither|nor|rather than|instead of|nothing of)\b")
 _DOING: Final = re.compile(r" (?!generat|decod|wait|writ|produc)\w+ing\b")
-_OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME", "PRUNE", "MASK"})
-"""Something of tokens, or of weights that are zero."""
-
-
-def _carried(text: str, clause: Clause) -> Effect | None:
-    """A gain of something else that decode is said to have as well, or said to come from."""
-    of_tokens = not _OF_TOKENS.isdisjoint(tag.name for tag in clause.tags)
-    for pattern in (CARRIED, LIKE_SMALLER, ORIGIN) if of_tokens else (ORIGIN,):
-        match = pattern.search(text, clause.start, clause.end)
-        if match is not None:
-            return Effect(Kind.GAIN, *match.span())
-    return None
-
-
-_SO_DOES: Final = Form(r"\b(?:so|and with (?:it|them|that)) (?:do|does|will|would|should) ")
-_FALLS: Final = Form(
-    r"\b(?:halv\w+|fall\w*|drop\w*|shrinks?|go(?:es)? (?:down|away)|disappears?|vanish\w*"
-    r"|decreas\w+|declin\w+|lower|fewer|less"
-    r"|sinks?|down by|cut)\b[^;:]{0,80}$"
-)
-_RISES: Final = Form(
-    r"\b(?:doubl\w+|ris(?:es?|ing)|grows?|go(?:es)? up|increas\w+|climbs?|tripl\w+|higher|more"
-    r"|up by)\b[^;:]{0,80}$"
-)
-
-
-def _echoed(text: str, clause: Clause) -> Effect | None:
-    """A change told just before, that a time or a rate goes through as well: "so does the ITL"."""
-    match = _SO_DOES.search(text, clause.start, clause.end)
-    if match is None:
-        return None
-    after = {tag.name for tag in clause.tags if tag.start >= match.end()}
-    if "SLOWER" in after or after.isdisjoint({"TIME", "RATE"}):
-        return None
-    form = _FALLS if "TIME" in after else _RISES
-    begin = max(0, match.start() - _BEFORE)
-    told = form.search(text, begin, match.start()) is not None
-    return Effect(Kind.GAIN, *match.span()) if told else None
-
-
-_BEFORE: Final = 120
-_TOKENS: Final = re.compile(
-    r"decod|generat|token|tpot|itl|tbt|user|stream|chat|repl|latency|session|person|request|batch"
-    r"|convers|interactive|m ?= ?1|gemv",
-    re.IGNORECASE,
-)
-_HELPED: Final = 4
-"""Words between a word for help and what it helps."""
-
-
-def _helped(text: str, clause: Clause) -> Effect | None:
-    """Something helps decode, or products with one row."""
-    kinds = {tag.name for tag in clause.tags}
-    if "HELP" not in kinds or NOT_ALL.search(text, clause.start, clause.end) is not None:
-        return None
-    if any(tag.name in {"PREFILL", "THROUGHPUT", "LARGE_BATCH"} for tag in clause.tags):
-        return None
-    for tag in (tag for tag in clause.tags if tag.name == "HELP"):
-        row = ONE_ROW.search(text, tag.end, min(clause.end, tag.end + 40))
-        near = [
-            other for other in clause.tags
-            if other.name in {"DECODE", "SINGLE"}
-            and _TOKENS.search(text, other.start, other.end) is not None
-            and (0 <= other.first - tag.last <= _HELPED or 0 <= tag.first - other.last <= _HELPED)
-        ]  # fmt: skip
-        if row is not None or near:
-            return Effect(Kind.GAIN, tag.start, tag.end)
-    return None
-
-
-_OF_HARDWARE: Final = frozenset({"PEAK", "CAPACITY", "TP"})
-"""What is more of the hardware right after "more", and no speed."""
-
-
-def _near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag, Tag] | None:
-    """A change and a metric within reach of each other."""
-    things = {tag.first for tag in tags if tag.name in _OF_HARDWARE}
-    changes = [tag for tag in tags if tag.name == change and tag.last not in things]
-    if not changes:
-        return None
-    for metric in (tag for tag in tags if tag.name in metrics):
-
-        def gap(tag: Tag, metric: Tag = metric) -> int:
-            after = metric.first >= tag.last
-            return metric.first - tag.last if after else tag.first - metric.last
-
-        nearest = min(changes, key=gap)
-        if gap(nearest) <= _REACH:
-            return nearest, metric
-    return None

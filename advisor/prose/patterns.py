@@ -17,14 +17,6 @@ FIGURE: Final = Form(
     r"|ing)|tripl(?:e|es|ed|ing)|quadrupl(?:e|es|ed|ing)|\w+fold|per ?cent"
     r"|(?:two|three|four|five|six|eight|ten) times)\b",
 )
-SIGNED_PERCENT: Final = Form(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
-BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
-FRACTION: Final = Form(
-    r"\b(?P<part>half|quarter|(?:(?<=\ba )|(?<=\ban )|(?<=\bone )|(?<=\bthe )|(?<=\bby )|(?<=\bto )"
-    r"|(?<=\beach )|(?<=-)|(?<=\btwo ))(?:third|fifth|sixth|seventh|eighth|tenth|twelfth"
-    r"|sixteenth))"
-    r"s?\b(?! (?:million|billion))",
-)
 PARTS: Final = MappingProxyType(
     {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
      "eighth": 8.0, "tenth": 10.0, "twelfth": 12.0, "sixteenth": 16.0}
@@ -115,18 +107,6 @@ OVER_ALL: Final = Form(
     r"\b(?:sav(?:es?|ed|ing)|cuts?|reduc(?:es?|ed|ing|tion of)|lowers?|removes?|eliminates?"
     r"|shaves off|drops by|falls by|shrinks by)\s(?:\w+\s){0,4}?(?:by |of )?([1-9]\d\d)\s?%",
 )
-PERCENT_OF_TIME: Final = Form(
-    r"\b(\d{1,2}(?:\.\d+)?)\s?% of (?:the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl|original"
-    r"|baseline)"
-    r"|what (?:it|they) (?:is|was|were|used)|before)\b",
-)
-TIMES: Final = Form(
-    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
-    r"|sixteen|twenty)(?:\s?x|\s?×|[- "
-    r"]times|[- ]?fold)\b(?! ?(?:(?:[habl]|mi|rtx|gtx|v|gb|gh)\s?\d{2,4}"
-    r"|(?:the |as many |more )?(?:gpus?|cards?|devices|chips|accelerators|nodes|machines)\b))"
-    r"|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
-)
 OF_SOMETHING: Final = Form(
     r"\s*(?:(?:the|in|its|their|of|as many|as much|more|fewer|less|larger|smaller|bigger"
     r"|higher)\s+)"
@@ -135,15 +115,6 @@ OF_SOMETHING: Final = Form(
     r"|size|capacity|vram"
     r"|traffic|b16)\b",
 )
-OF_PARTS: Final = Form(
-    r"\s*of (?:the |all |its |our |their |these |those )?(?:\w+[- ]){0,2}?(?:heads|layers|blocks"
-    r"|weights|parameters|zeros|entries|values|rows|columns|neurons|channels|gates|visits|bytes"
-    r"|multiplications|flops|operations|arithmetic|math|experts|tokens(?! (?:time|latency|per|an?"
-    r"|each)\b|/)|users"
-    r"|requests|cards|gpus"
-    r"|scores?|masks?|memory|traffic|cache|reads|accesses)\b",
-)
-"""A part of something that is no time."""
 OF_A_THING: Final = Form(
     r"\b(?:batch|cache|memory|bytes|weights?|model|size|bandwidth|capacity|flops|compute)\s+"
     r"(?:is|are|was|were|becomes|gets|fell|grew|grows|falls)\s*(?:about |by )?$",
@@ -163,48 +134,6 @@ TAKES: Final = Form(
 OTHER_SIDE: Final = Form(
     r"\b(?:rather than|than|before|instead of|different from|not|versus|vs\.?|or|from being"
     r"|no longer|without being)\s+(?:\w+\s+)?$",
-)
-SMALLER_SIZE: Final = Form(
-    r"\b(\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:]{0,24}? (?:to|into|becomes?|->"
-    r"|→)[^.;:\d]{0,20}(\d+(?:\.\d+)?)"
-    r" ?GB\b(?!/s)",
-)
-_OLD: Final = (
-    r" (?:instead of|rather than|not the|down from|against|not|where (?:it|they|there|we|you|one)"
-    r" (?:\w+ ){0,2}?(?:was|were|be|had|moved|read|needed|took|fetched|streamed|loaded|pulled"
-    r"|required|did|weighed))"
-)
-FEWER_READ: Final = Form(
-    r"\b(?:(?:fetch|read|load|stream|mov|pull)\w*|token (?:needs?|takes?|costs?))[^.;:\d]{0,16}"
-    r"(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)"
-    rf"[^.;:\d]{{0,24}}?{_OLD}"
-    r" [^.;:\d]{0,12}(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$| per| a | for))",
-)
-"""Fewer bytes read than before: "fetches 7 GB per token instead of 14 GB"."""
-SIZE_WHERE: Final = Form(
-    r"\b(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:\d]{0,24}? (?:instead of|rather than|down from"
-    r"|where (?:it|they|there|we|you)"
-    r" (?:\w+ ){0,2}?(?:was|were|be|had|needed|took|weighed)) [^.;:\d]{0,12}"
-    r"(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$))",
-)
-"""A smaller size, and the one before it: "8 GB where there used to be 16"."""
-PART_OF_OLD: Final = Form(
-    r"\b(?:is|are|becomes?|falls? to|drops? to|shrinks? to) (?:only |just |about )?(?:0?\.\d+"
-    r"|\d{1,2} ?(?:%|per ?cent)) (?:times |of )(?:the|its|that|what|their) (?:of )?(?:original"
-    r"|former"
-    r"|dense|previous|old|before|it was|they were)"
-)
-"""Bytes as a part of those before: "is 0.4 of the original"."""
-LESS_TO_READ: Final = Form(
-    r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|(?:only )?(?:half|a third|a quarter|a fifth)"
-    r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data |kv |cache "
-    r"|weights "
-    r"|of what (?:is|was|remains) (?:left |there )?)?to (?:be )?"
-    r"(?:load|read|fetch|stream|move|transfer|pull|drag)(?:ed|red|d)?\b"
-)
-"""Less to read: "has 60% less to load"."""
-OF_THE_RATE: Final = Form(
-    r"(?: of)? the (?:[\w/-]+ )?(?:speed|pace|rate|tokens?(?:/s| per second)|tok/s|t/s)\b",
 )
 OF_THE_TIME: Final = Form(
     r"(?: of)? the (?:\w+ )?(?:time|latency|wait)\b| as long\b",
@@ -236,52 +165,10 @@ PER_TOKEN: Final = Form(
     r"ms (?:per|a|/) ?token|ms/token|ms (?:between|for (?:each|every)|from) (?:\w+ )?tokens?"
     r"|\b(?:tpot|itl|tbt)\b|per token",
 )
-LESS_OF: Final = Form(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of")
 SOME_DIGIT: Final = re.compile(r"\d")
 SOME_AMOUNT: Final = re.compile(
     r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b|seconds?\b|minutes?\b|hours?\b)"
 )
-PER_TOKEN_COLUMN: Final = re.compile(r"token|tpot|itl|tbt|decode|step")
-RATE_COLUMN: Final = Form(
-    r"\btok(?:en)?s?(?:\s?/\s?| per | a )s(?:ec(?:onds?)?)?\b|\bt/s|\btps\b"
-    r"|\btg(?:\d+)?\b",
-)
-NUMBER_ALONE: Final = re.compile(
-    r"\s*(?:[~≈]|about|approx\.?|est\.?)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:\([^()]*\)|[*†‡])?\s*"
-)
-BASE_ROW: Final = Form(
-    r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|f16|f32|fp32|16[- ]bits?|none"
-    r"|reference|original"
-    r"|status quo|unpruned|eager|naive|stock|vanilla|unmasked)\b|\bfull(?: model)?\s*$"
-    r"|^\s*all \d+\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
-)
-OF_REGIMES: Final = Form(
-    r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens|load"
-    r"|in flight|clients|chats|sequences)\b",
-)
-"""A column of regimes: rows that differ in theirs are no baseline of each other."""
-TO_A_PART: Final = Form(
-    r"\b(?:cuts?|brings?|takes?|reduces?|lowers?|shrinks?|falls?|drops?"
-    r"|goes)\b[^.;:]{0,40}? (?:close |near |down )?to (?:an? |one |about (?:an? )?"
-    r"|almost (?:an? )?|nearly (?:an? )?"
-    r"|roughly (?:an? )?|the )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth|sixteenth)\b",
-)
-BECOMES: Final = Form(
-    r"\b(\d{1,5}(?:\.\d+)?) ?(?:ms|s)(?: per token| a token|/token)?,? (?:(?:will )?(?:now "
-    r")?takes?|becomes?|turns? into|shrinks? to"
-    r"|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?(?:ms|s)\b",
-)
-FACTOR_OF: Final = Form(
-    r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten"
-    r"|twelve|fifteen|sixteen|twenty)\b",
-)
-OF_A_FIGURE: Final = Form(
-    r"\b(?P<verb>halv|quarter|third|doubl|tripl|quadrupl)\w* (?:the|our|its|these|those|that"
-    r"|today['’]s) "
-    r"(?:current |present |measured )?\d[\d.,]* ?(?P<unit>ms|[uµ]s|s\b|tok\w*/s|t/s|tps)",
-)
-"""A figure that a verb multiplies: "halves the 24 ms"."""
-VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
 _LARGEST_WORD: Final = 20
 NUMBER_WORDS: Final = MappingProxyType(
     {word: float(number) for word, number in NUMERALS.items() if 2 <= number <= _LARGEST_WORD}
@@ -317,24 +204,7 @@ COPULA: Final = Form(
     r"|as|counts|makes?|made"
     r"|considered|it|them|decode|decoding|generation)\b|['’](?:s|re)\b|=|:)(?:\s+[\w-]+){0,4}\s*$",
 )
-PRODUCT: Final = Form(
-    r"\b(?:multipl(?:y|ies|ied|ying)|compounds?|compounding|combines?|stacks?)"
-    r" (?:up )?(?:together )?to (?:about |some |roughly |a factor of )?(?P<times>\d{1,3}(?:\.\d+)?"
-    r"|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|sixteen|twenty)"
-    r"(?: ?[x×]| times)?\b(?! ?(?:%|[kMGT]?B\b|ms|tok|tokens|users|layers|gpus|cards|bits))",
-)
-"""Gains multiplied with each other: "which multiplies to fourteen"."""
-AS_FAST: Final = Form(
-    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
-    r"|sixteen|twenty)(?:\s?x|\s?×|[- "
-    r"]times)?"
-    r" (?:as (?:fast|quick|quickly|short|responsive|snappy|rapid(?:ly)?)|faster|quicker)\b"
-    r"|\b(?P<twice>twice) as (?:fast|short|quick(?:ly)?|responsive|snappy|rapid(?:ly)?)\b",
-)
 SOME_PEAK: Final = Form(r"\d ?(?:TFLOPS|TOPS|PFLOPS)\b|\d dense")
-SAME_BYTES: Final = Form(
-    r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b",
-)
 DECIDES: Final = Form(
     r"\b(?:attention (?:kernel|backend|implementation)) (?:that |which )?(?:decides?|determines?"
     r"|sets?|governs?|dictates?|limits?)\b"
@@ -355,110 +225,3 @@ PEAK_DECIDES: Final = Form(
     r"(?:\w+ )?(?:tflops|tops|flop/s|peak)\b[^.;:]{0,16}? (?:divided by|over|/|÷)"
 )
 """A peak that is said to decide the speed of decode."""
-UP_A_PART: Final = Form(
-    r"\b(?:up|rises?|grows?|gains?|climbs?|increases?|improves?) (?:by )?(?:an?|one) (?P<part>half"
-    r"|third|quarter|fifth|sixth|eighth|tenth)\b(?! of)"
-)
-"""A rate that grows by a part of itself."""
-HALF_SPEED: Final = Form(
-    r"\bat (?:an? |one )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)(?: of)? (?:the "
-    r"|its )?"
-    r"(?:speed|rate|pace)\b"
-)
-OFF_THE_TIME: Final = Form(
-    r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
-    r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
-    r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
-)
-GAIN_IN: Final = Form(
-    r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
-    r"|adds?)\b"
-    r"[^.;:,]{0,20}?"
-    r"(\d{1,3}(?:\.\d+)?) ?% (?:in|on|of|for) (?:the |our )?(?:\w+[- ]){0,2}?(?:tpot|itl|tbt"
-    r"|latency|speed|decode|decoding|generation|tok(?:en)?s?\b)",
-)
-GAINS_FIGURE: Final = Form(
-    r"\b(?:(?:gains?|wins?|earns?|nets?|picks? up|profits? by|improves? by)"
-    r" (?:(?:some|about|roughly|around|up to|at (?:best|most|least)|as much as|nearly|almost"
-    r"|close to|a|another|up|those|these|the|full|same|whole) |~ ?|≈ ?)*|(?:gets?|sees?|enjoys?"
-    r"|inherits?|receives?|has|have|takes?|reaps?) (?:those|these|the (?:same|full|whole|very)) )"
-    r"(\d{1,3}(?:\.\d+)?) ?(x\b|×|%)"
-    r"(?! (?:more|less|fewer|of|in|on|for|accuracy|quality|points|memory|capacity|room))",
-)
-"""A gain of what decodes, in figures: "a lone chat can gain up to 3x"."""
-ANOTHER: Final = Form(
-    r"\b(?:adds?|gives?|brings?|buys?|yields?|worth) (?:us |you |it )?(?:another|a further"
-    r"|an extra|an"
-    r" additional|a) (\d{1,3}(?:\.\d+)?)\s?(%|x\b|×)(?! (?:more|less|fewer|of))",
-)
-"""A gain on top of one told before, whose metric it keeps."""
-CARRIED: Final = Form(
-    r"\b(?:talks?|runs?|decodes?|generates?|types?|answers?|streams?|replies|writes?) at that"
-    r" (?:speed|pace|rate)\b|"
-    r"\binherits? (?:the |this |that )?(?:\w+ )?(?:figure|factor|speed-?up|gain|ratio|boost"
-    r"|number)\b"
-    r"|\b(?:inherits?|sees?|gets?|keeps?) (?:a (?:good |large |fair )?(?:part|share)|most|much|all"
-    r"|half|the (?:whole|rest|bulk)) of (?:this|that|it)\b"
-    r"|\b(?:feels?|sees?|gets?|enjoys?|inherits?|notices?) (?:every (?:bit|part|percent) of (?:it"
-    r"|this"
-    r"|that)|the full \d[\d.]* ?(?:x\b|×|%))"
-    r"|\b(?:follows? (?:it|this|that|them|suit) ?(?:down|up)?|(?:shrinks?|drops?|falls?|rises?"
-    r"|grows?|goes"
-    r" (?:up|down)) (?:along )?with (?:it|them|this|that))\b"
-    r"|\b(?:inherits?|enjoys?|sees?|gets?|receives?|has|have|shows?|keeps?|takes? over|promised"
-    r"|given"
-    r"|granted|expects?|adopts?|reaps?) (?:this|that|the same|the very same|exactly (?:this|that"
-    r"|the"
-    r" same)|that very|this very|just that) (?:\w+ )?(?:factor|speed-?up|gain|ratio|boost|benefit"
-    r"|improvement|acceleration|advantage|\d+(?:\.\d+)?x)\b"
-    r"|\b(?:goes?|moves?|climbs?|rises?|increases?|scales?|improves?|grows?|follows?|changes?"
-    r"|falls?"
-    r"|drops?|shrinks?|decreases?|speeds?)"
-    r" (?:up |along |more or less |roughly |almost |nearly |pretty much )*(?:accordingly"
-    r"|in (?:exact |direct |strict |full )?proportion|proportionally"
-    r"|correspondingly|in step|likewise"
-    r"|by (?:the |that |this )?(?:same |very )?(?:factor|ratio|amount|percentage|share)"
-    r"|by the ratio of"
-    r"|one to one)"
-    r"|\b(?:carries|carry|transfers?|translates?|passes|extends?|applies"
-    r"|holds) (?:over )?(?:directly "
-    r"|straight |one to one |fully |equally )?(?:to|into|for) (?:the )?(?:\w+[- ]){0,2}?(?:decod\w+"
-    r"|generation|chat|tokens?|tpot|itl|replies|single)",
-)
-"""A gain told before that decode is said to have as well."""
-ORIGIN: Final = Form(
-    r"\b(?:gains?|speed-?ups?|win|advantage|benefit|improvement|acceleration)\b[^.;:]{0,30}?\b"
-    r"(?:stems?|comes?|results?|derives?|originates?|is (?:mainly |mostly )?(?:due|owed|thanks))"
-    r" (?:mainly |mostly |entirely |only )?(?:from|to|out of)\b"
-    r"(?![^.;:,]{0,40}(?:weights?|bytes|traffic|fewer|reads?|bandwidth))",
-)
-"""Where a gain is said to come from."""
-GONE: Final = Form(
-    r"[^.;:,]{0,24}?\b(?:goes(?! (?:to|into|on))|is gone|vanish\w*|disappears?|falls away"
-    r"|is (?:saved|won|cut|removed)"
-    r"|less|sooner|shorter)\b",
-)
-SAVES: Final = Form(
-    r"\b(?:sav(?:es?|ed|ing)|shav(?:es?|ed|ing)|cut(?:s|ting)?|remov(?:es?|ed|ing)|wins?|gains?"
-    r"|trims?|slash(?:es)?)\b(?![^.;:]* to (?:an?|one)? ?$)[^.;:]{0,70}$",
-)
-"""Around a part of a time: it is what is saved, not what is left."""
-LIKE_SMALLER: Final = Form(
-    r"\b(?:generat\w+|runs?|decodes?|answers?|replies|speed|fast|quick(?:ly)?|types?) (?:like|as"
-    r"|at the"
-    r" (?:speed|pace|rate) of) an? (?:dense )?(?:\d+(?:\.\d+)?B\b|(?:much |far )?smaller)"
-    r"|\b(?:behaves?|acts?|works?|performs?|costs?|streams?) like an? (?:dense )?"
-    r"\d+(?:\.\d+)? ?G?B\b"
-    r"|\b(?:is|are|becomes?) (?:effectively|in effect|practically|as good as|virtually) an?"
-    r" (?:dense )?\d+(?:\.\d+)? ?B\b"
-    r"|\bdown to the (?:traffic|bytes|reads|cost|latency|speed|pace|time|tpot|itl) of an?"
-    r" (?:dense )?\d+(?:\.\d+)? ?B\b",
-)
-ONE_ROW: Final = Form(
-    r"\b(?:matrix[- ]vector|gemv|single[- ]row|M ?= ?1\b|batch[- ](?:1|one)\b)",
-)
-NOT_ALL: Final = Form(
-    r"\b(?:(?<!or )not|rather than|instead of|only|hardly|little|less|unlike|if|when|while"
-    r"|where)\b",
-)
-"""Words by which a clause restricts what it says."""

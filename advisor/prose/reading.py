@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from advisor.forms import Form
-from advisor.prose.block_reading import OUTCOME, BlockReader, tag_names
+from advisor.prose.block_reading import BlockReader, tag_names
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.causes import names_own_lever
 from advisor.prose.model import Kind, Statement
-from advisor.prose.patterns import BASE_ROW, SOME_DIGIT
+from advisor.prose.patterns import SOME_DIGIT
+from advisor.prose.rows import BASE_ROW
 from advisor.prose.sentences import LONGEST_SENTENCE
 from advisor.prose.setting import LONGEST_BLOCK, Setting
+from advisor.prose.slots import OUTCOME
 from advisor.prose.status import is_void
 from advisor.prose.voices import voiced
 

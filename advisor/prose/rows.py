@@ -10,11 +10,28 @@ from typing import Final
 from advisor.forms import Form
 from advisor.prose.blocks import Block
 from advisor.prose.frame import NOTHING, Frame, frame_of
-from advisor.prose.patterns import BASE_ROW, RATE_COLUMN, SOME_DIGIT
+from advisor.prose.patterns import SOME_DIGIT
 from advisor.prose.sentences import sentences_of
 
 _LONGEST: Final = 1500
 """Characters of a label; a longer text is none."""
+BASE_ROW: Final = Form(
+    r"\b(?:baseline|base|today|current|now|before|dense|bf16|fp16|f16|f32|fp32|16[- ]bits?|none"
+    r"|reference|original"
+    r"|status quo|unpruned|eager|naive|stock|vanilla|unmasked)\b|\bfull(?: model)?\s*$"
+    r"|^\s*all \d+\b|^\s*1\s*(?:$|[x×]|gpus?\b|cards?\b)",
+)
+"""The label of a row, or a column, that others are held against."""
+RATE_COLUMN: Final = Form(
+    r"\btok(?:en)?s?(?:\s?/\s?| per | a )s(?:ec(?:onds?)?)?\b|\bt/s|\btps\b"
+    r"|\btg(?:\d+)?\b",
+)
+"""A column of tokens per second."""
+OF_REGIMES: Final = Form(
+    r"\b(?:users?|batch(?: size)?|bs|concurrency|streams|sessions|requests|context|tokens|load"
+    r"|in flight|clients|chats|sequences)\b",
+)
+"""A column of regimes: rows that differ in theirs are no baseline of each other."""
 _BATCH_COLUMN: Final = Form(
     r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs"
     r"|max_batch_size|clients|chats|conversations|callers)\b",

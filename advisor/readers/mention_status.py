@@ -2,6 +2,9 @@
 
 A negation stands close before the words, or a verb of refusal after them in the sentence; a label,
 heading or column can mark a whole list; "we tried it" may be taken back by the next sentence.
+
+Its negations are not those of status_forms.py: those govern a verb up to ten words on, these stand
+up to four words before a name ("disabled", "instead of"), and a bare "no" is an answer to it.
 """
 
 from __future__ import annotations

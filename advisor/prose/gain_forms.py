@@ -1,0 +1,171 @@
+"""Forms of words that a gain is told by: factors, percentages, parts of a time, fewer bytes.
+
+Each is linear: no repetition within a repetition.
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import Final
+
+from advisor.forms import Form
+
+SIGNED_PERCENT: Final = Form(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
+BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
+FRACTION: Final = Form(
+    r"\b(?P<part>half|quarter|(?:(?<=\ba )|(?<=\ban )|(?<=\bone )|(?<=\bthe )|(?<=\bby )|(?<=\bto )"
+    r"|(?<=\beach )|(?<=-)|(?<=\btwo ))(?:third|fifth|sixth|seventh|eighth|tenth|twelfth"
+    r"|sixteenth))"
+    r"s?\b(?! (?:million|billion))",
+)
+PERCENT_OF_TIME: Final = Form(
+    r"\b(\d{1,2}(?:\.\d+)?)\s?% of (?:the (?:\w+[- ]){0,3}?(?:time|latency|tpot|itl|original"
+    r"|baseline)"
+    r"|what (?:it|they) (?:is|was|were|used)|before)\b",
+)
+TIMES: Final = Form(
+    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
+    r"|sixteen|twenty)(?:\s?x|\s?×|[- "
+    r"]times|[- ]?fold)\b(?! ?(?:(?:[habl]|mi|rtx|gtx|v|gb|gh)\s?\d{2,4}"
+    r"|(?:the |as many |more )?(?:gpus?|cards?|devices|chips|accelerators|nodes|machines)\b))"
+    r"|(?<![\w×])[x×]\s?(?P<factor>\d{1,3}(?:\.\d+)?)\b(?!\s?[x×GT])",
+)
+OF_PARTS: Final = Form(
+    r"\s*of (?:the |all |its |our |their |these |those )?(?:\w+[- ]){0,2}?(?:heads|layers|blocks"
+    r"|weights|parameters|zeros|entries|values|rows|columns|neurons|channels|gates|visits|bytes"
+    r"|multiplications|flops|operations|arithmetic|math|experts|tokens(?! (?:time|latency|per|an?"
+    r"|each)\b|/)|users"
+    r"|requests|cards|gpus"
+    r"|scores?|masks?|memory|traffic|cache|reads|accesses)\b",
+)
+"""A part of something that is no time."""
+SMALLER_SIZE: Final = Form(
+    r"\b(\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:]{0,24}? (?:to|into|becomes?|->"
+    r"|→)[^.;:\d]{0,20}(\d+(?:\.\d+)?)"
+    r" ?GB\b(?!/s)",
+)
+_OLD: Final = (
+    r" (?:instead of|rather than|not the|down from|against|not|where (?:it|they|there|we|you|one)"
+    r" (?:\w+ ){0,2}?(?:was|were|be|had|moved|read|needed|took|fetched|streamed|loaded|pulled"
+    r"|required|did|weighed))"
+)
+FEWER_READ: Final = Form(
+    r"\b(?:(?:fetch|read|load|stream|mov|pull)\w*|token (?:needs?|takes?|costs?))[^.;:\d]{0,16}"
+    r"(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)"
+    rf"[^.;:\d]{{0,24}}?{_OLD}"
+    r" [^.;:\d]{0,12}(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$| per| a | for))",
+)
+"""Fewer bytes read than before: "fetches 7 GB per token instead of 14 GB"."""
+SIZE_WHERE: Final = Form(
+    r"\b(?P<now>\d+(?:\.\d+)?) ?GB\b(?!/s)[^.;:\d]{0,24}? (?:instead of|rather than|down from"
+    r"|where (?:it|they|there|we|you)"
+    r" (?:\w+ ){0,2}?(?:was|were|be|had|needed|took|weighed)) [^.;:\d]{0,12}"
+    r"(?P<then>\d+(?:\.\d+)?)(?: ?GB\b(?!/s)|(?=[,;.)]|$))",
+)
+"""A smaller size, and the one before it: "8 GB where there used to be 16"."""
+PART_OF_OLD: Final = Form(
+    r"\b(?:is|are|becomes?|falls? to|drops? to|shrinks? to) (?:only |just |about )?(?:0?\.\d+"
+    r"|\d{1,2} ?(?:%|per ?cent)) (?:times |of )(?:the|its|that|what|their) (?:of )?(?:original"
+    r"|former"
+    r"|dense|previous|old|before|it was|they were)"
+)
+"""Bytes as a part of those before: "is 0.4 of the original"."""
+LESS_TO_READ: Final = Form(
+    r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|(?:only )?(?:half|a third|a quarter|a fifth)"
+    r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data |kv |cache "
+    r"|weights "
+    r"|of what (?:is|was|remains) (?:left |there )?)?to (?:be )?"
+    r"(?:load|read|fetch|stream|move|transfer|pull|drag)(?:ed|red|d)?\b"
+)
+"""Less to read: "has 60% less to load"."""
+OF_THE_RATE: Final = Form(
+    r"(?: of)? the (?:[\w/-]+ )?(?:speed|pace|rate|tokens?(?:/s| per second)|tok/s|t/s)\b",
+)
+LESS_OF: Final = Form(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of")
+TO_A_PART: Final = Form(
+    r"\b(?:cuts?|brings?|takes?|reduces?|lowers?|shrinks?|falls?|drops?"
+    r"|goes)\b[^.;:]{0,40}? (?:close |near |down )?to (?:an? |one |about (?:an? )?"
+    r"|almost (?:an? )?|nearly (?:an? )?"
+    r"|roughly (?:an? )?|the )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth|sixteenth)\b",
+)
+BECOMES: Final = Form(
+    r"\b(\d{1,5}(?:\.\d+)?) ?(?:ms|s)(?: per token| a token|/token)?,? (?:(?:will )?(?:now "
+    r")?takes?|becomes?|turns? into|shrinks? to"
+    r"|->|→) (?:about |only )?(\d{1,5}(?:\.\d+)?) ?(?:ms|s)\b",
+)
+FACTOR_OF: Final = Form(
+    r"\bfactor (?:of )?(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten"
+    r"|twelve|fifteen|sixteen|twenty)\b",
+)
+OF_A_FIGURE: Final = Form(
+    r"\b(?P<verb>halv|quarter|third|doubl|tripl|quadrupl)\w* (?:the|our|its|these|those|that"
+    r"|today['’]s) "
+    r"(?:current |present |measured )?\d[\d.,]* ?(?P<unit>ms|[uµ]s|s\b|tok\w*/s|t/s|tps)",
+)
+"""A figure that a verb multiplies: "halves the 24 ms"."""
+VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
+PRODUCT: Final = Form(
+    r"\b(?:multipl(?:y|ies|ied|ying)|compounds?|compounding|combines?|stacks?)"
+    r" (?:up )?(?:together )?to (?:about |some |roughly |a factor of )?(?P<times>\d{1,3}(?:\.\d+)?"
+    r"|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|sixteen|twenty)"
+    r"(?: ?[x×]| times)?\b(?! ?(?:%|[kMGT]?B\b|ms|tok|tokens|users|layers|gpus|cards|bits))",
+)
+"""Gains multiplied with each other: "which multiplies to fourteen"."""
+AS_FAST: Final = Form(
+    r"\b(?P<times>\d{1,3}(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen"
+    r"|sixteen|twenty)(?:\s?x|\s?×|[- "
+    r"]times)?"
+    r" (?:as (?:fast|quick|quickly|short|responsive|snappy|rapid(?:ly)?)|faster|quicker)\b"
+    r"|\b(?P<twice>twice) as (?:fast|short|quick(?:ly)?|responsive|snappy|rapid(?:ly)?)\b",
+)
+SAME_BYTES: Final = Form(
+    r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b",
+)
+UP_A_PART: Final = Form(
+    r"\b(?:up|rises?|grows?|gains?|climbs?|increases?|improves?) (?:by )?(?:an?|one) (?P<part>half"
+    r"|third|quarter|fifth|sixth|eighth|tenth)\b(?! of)"
+)
+"""A rate that grows by a part of itself."""
+HALF_SPEED: Final = Form(
+    r"\bat (?:an? |one )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)(?: of)? (?:the "
+    r"|its )?"
+    r"(?:speed|rate|pace)\b"
+)
+OFF_THE_TIME: Final = Form(
+    r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
+    r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
+    r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
+)
+GAIN_IN: Final = Form(
+    r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
+    r"|adds?)\b"
+    r"[^.;:,]{0,20}?"
+    r"(\d{1,3}(?:\.\d+)?) ?% (?:in|on|of|for) (?:the |our )?(?:\w+[- ]){0,2}?(?:tpot|itl|tbt"
+    r"|latency|speed|decode|decoding|generation|tok(?:en)?s?\b)",
+)
+GAINS_FIGURE: Final = Form(
+    r"\b(?:(?:gains?|wins?|earns?|nets?|picks? up|profits? by|improves? by)"
+    r" (?:(?:some|about|roughly|around|up to|at (?:best|most|least)|as much as|nearly|almost"
+    r"|close to|a|another|up|those|these|the|full|same|whole) |~ ?|≈ ?)*|(?:gets?|sees?|enjoys?"
+    r"|inherits?|receives?|has|have|takes?|reaps?) (?:those|these|the (?:same|full|whole|very)) )"
+    r"(\d{1,3}(?:\.\d+)?) ?(x\b|×|%)"
+    r"(?! (?:more|less|fewer|of|in|on|for|accuracy|quality|points|memory|capacity|room))",
+)
+"""A gain of what decodes, in figures: "a lone chat can gain up to 3x"."""
+ANOTHER: Final = Form(
+    r"\b(?:adds?|gives?|brings?|buys?|yields?|worth) (?:us |you |it )?(?:another|a further"
+    r"|an extra|an"
+    r" additional|a) (\d{1,3}(?:\.\d+)?)\s?(%|x\b|×)(?! (?:more|less|fewer|of))",
+)
+"""A gain on top of one told before, whose metric it keeps."""
+GONE: Final = Form(
+    r"[^.;:,]{0,24}?\b(?:goes(?! (?:to|into|on))|is gone|vanish\w*|disappears?|falls away"
+    r"|is (?:saved|won|cut|removed)"
+    r"|less|sooner|shorter)\b",
+)
+SAVES: Final = Form(
+    r"\b(?:sav(?:es?|ed|ing)|shav(?:es?|ed|ing)|cut(?:s|ting)?|remov(?:es?|ed|ing)|wins?|gains?"
+    r"|trims?|slash(?:es)?)\b(?![^.;:]* to (?:an?|one)? ?$)[^.;:]{0,70}$",
+)
+"""Around a part of a time: it is what is saved, not what is left."""

@@ -1,0 +1,231 @@
+"""Slots of one statement: its phase, whose tokens it counts, what it rests on, what was observed.
+
+Each is filled by the words of the clause; where they leave it open, by the nearest words around it
+that tell. `text` is that of the block, in which all offsets count. Lever, denial and regime have
+modules of their own: causes.py, status.py and frame.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from advisor.forms import Form
+from advisor.prose.baselines import CONCLUDING
+from advisor.prose.causes import Names
+from advisor.prose.ideas import ideas_of
+from advisor.prose.model import Effect, Kind, Phase
+from advisor.prose.sentences import Clause, Sentence
+from advisor.prose.status import goes_on_past, is_past
+from advisor.quantity.lexing import words
+
+
+class Places(NamedTuple):
+    """Kinds of terms in a clause and around it."""
+
+    clause: Names
+    sentence: Names
+    before: Sequence[Names]
+    """In the sentences, or items of one record, before its own, in their order."""
+    labels: Sequence[Names]
+    """In the row and column, the lead-in and the headings."""
+
+
+_PHASES: Final = frozenset({"PREFILL", "DECODE", "SINGLE", "TRAINING"})
+_CONTRAST: Final = Form(r"[ ,](?:not|rather than|instead of|unlike|never)\b")
+_AS_IT_IS: Final = Form(r"\b(?:no|not|never|unchanged|the same|as before|nothing)\b|n['’]t\b")
+"""What is told of decode beside a gain of prompts: that it has none."""
+
+
+def phase_of(text: str, clause: Clause, effect: Effect, around: Places) -> tuple[Phase, int]:
+    """The phase by the nearest words that say one, and how far away they stand."""
+    if effect.is_prefill:
+        return Phase.PREFILL, 0
+    if effect.kind is Kind.BOUND:
+        phases = [tag for tag in clause.tags if tag.name in _PHASES]
+        nearest = [tag for tag in phases if tag.start < effect.start][-1:] or [
+            tag for tag in phases if tag.start >= effect.end
+        ]
+        if nearest:
+            return _named_phase(frozenset({nearest[0].name})), 0
+    if effect.kind in {Kind.GAIN, Kind.LOSS} and _is_of_prompt(text, clause, effect):
+        return Phase.PREFILL, 0
+    places = [
+        (_uncontrasted(text, clause, effect, around.clause), 0),
+        (around.sentence, 1),
+        *((place, 2) for place in reversed(around.before)),
+        *((place, 4) for place in around.labels),
+    ]
+    for place, reach in places:
+        known = _named_phase(place)
+        if known is not Phase.UNKNOWN:
+            return known, reach
+    for place, reach in places:
+        if "TOKENS" in place:
+            return Phase.DECODE, reach
+    return Phase.UNKNOWN, 0
+
+
+def _named_phase(place: Names) -> Phase:
+    """The phase that the terms in one place come to."""
+    if "TRAINING" in place and "DECODE" not in place:
+        return Phase.TRAINING
+    if "OTHER_MODEL" in place:
+        return Phase.OTHER
+    if "PREFILL" in place and "DECODE" not in place:
+        return Phase.PREFILL
+    if not place.isdisjoint({"DECODE", "SINGLE"}):
+        return Phase.DECODE
+    return Phase.UNKNOWN
+
+
+def _uncontrasted(text: str, clause: Clause, effect: Effect, own: Names) -> Names:
+    """Kinds of terms in a clause, without what it contrasts itself with."""
+    match = _CONTRAST.search(text, effect.end, clause.end)
+    if match is None:
+        return own
+    return ideas_of(text, [tag for tag in clause.tags if tag.start < match.start()])
+
+
+def _is_of_prompt(text: str, clause: Clause, effect: Effect) -> bool:
+    """Whether the prompt gets faster, and decode, told of after it, has no part in that."""
+    phases = [tag for tag in clause.tags if tag.name in {"PREFILL", "DECODE", "SINGLE"}]
+    before = {tag.name for tag in phases if tag.start < effect.start}
+    after = [tag for tag in phases if tag.start >= effect.end]
+    if before != {"PREFILL"} or not after:
+        return False
+    between = text[effect.end : after[0].start]
+    if "," in between or " and " not in between:
+        return True
+    # "speeds up prefill and decode" is of both, "... and leaves decode as before" is not
+    return _AS_IT_IS.search(text, after[0].end, clause.end) is not None
+
+
+def is_aggregate(clause: Clause, effect: Effect, cell: Names | None) -> bool:
+    """Whether a clause counts the tokens of all users.
+
+    `cell`: of a cell, the kinds of terms in its row and column, which tell instead of its words.
+    """
+    if effect.is_aggregate:
+        return True
+    if cell is not None:
+        return "AGGREGATE" in cell and "SINGLE" not in cell
+    return _nearest(clause, effect, ("AGGREGATE", "SINGLE")) == "AGGREGATE"
+
+
+def is_single(
+    clause: Clause,
+    effect: Effect,
+    sentences: Sequence[Names],
+    labels: Sequence[Names],
+    batch: int | None,
+) -> bool:
+    """Whether the tokens of one user are meant, by the nearest words that say it.
+
+    `sentences` are those before the own one and it; `batch` is what the document states.
+    """
+    if effect.is_single:
+        return True
+    nearest = _nearest(clause, effect, ("AGGREGATE", "SINGLE"))
+    if nearest is not None:
+        return nearest == "SINGLE"
+    for place in reversed(sentences):
+        if "SINGLE" in place:
+            return True
+        if "LARGE_BATCH" in place:
+            return False
+    return any("SINGLE" in place for place in labels) or batch == 1
+
+
+def _nearest(clause: Clause, effect: Effect, kinds: Sequence[str]) -> str | None:
+    """Which of some kinds of terms stands nearest to an effect in its clause."""
+    start = min(effect.start, effect.start if effect.metric is None else effect.metric)
+    found = [
+        (max(tag.start - effect.end, start - tag.end, 0), tag.name)
+        for tag in clause.tags
+        if tag.name in kinds
+    ]
+    return min(found)[1] if found else None
+
+
+OUTCOME: Final = Form(
+    r"(?:[\w-]+ )?(?:gain|result|effect|speed|speed-?up|target|goal|outcome|tpot|itl|latency|decode"
+    r"|tok\S*|forecast|projected|projection|estimate|plan|promise|expect\w*|after|new|then"
+    r"|value|benefits?|impact|pay-?off|upshot|advantage|improvement|reward|rationale|motivation"
+    r"|remedy|fix|consequence|time per token)\b[^:.]{0,60}: ",
+)
+"""An item that tells what comes of those above it."""
+_POINTING: Final = words(
+    "this that these those it they such same so therefore thus hence both accordingly we"
+    " you i our your his her their user users each every one everyone everybody all expect"
+    " expected target goal result then outcome effect"
+)
+_POINTING_TAIL: Final = Form(
+    r"\b(?:for (?:it|that|this)|because of (?:it|this|that)|as a (?:result|consequence|reward)"
+    r"|in (?:return|exchange|consequence)|thanks to (?:it|this|that)|from (?:it|this|then on)"
+    r"|through (?:it|this|that)|with (?:it|this|that)|that way|thereby)\W*$"
+)
+
+
+def is_linked(text: str, sentence: Sentence, clause: Clause) -> bool:
+    """Whether a clause points back at what was said before its sentence, or states a target."""
+    if clause.opener in CONCLUDING:
+        return True
+    if OUTCOME.match(text, sentence.start) is not None:
+        return True
+    opening = [w.folded for w in sentence.words if w.start >= clause.start][:6]
+    if not _POINTING.isdisjoint(opening):
+        return True
+    if not sentence.names.isdisjoint({"DENSE", "MASK"}):
+        return True
+    if any(w.folded in {"former", "latter"} for w in sentence.words if w.start < clause.end):
+        return True
+    if clause.opener == ":" and "HOPED" in sentence.names:
+        return True
+    if _POINTING_TAIL.search(text, clause.start, clause.end) is not None:
+        return True
+    return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
+
+
+_PURPOSE: Final = Form(r"\W*(?:in order )?to (?:[\w-]+ )?$|\W*to$")
+_SHOWS: Final = Form(
+    r"\b(?:shows?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
+    r"|demonstrates?)\b"
+)
+
+
+def is_concluded(text: str, clause: Clause, effect: Effect) -> bool:
+    """Whether a limit is what a figure is said to show: an opinion, and no observation."""
+    if effect.kind is not Kind.BOUND:
+        return False
+    return _SHOWS.search(text, clause.start, effect.start) is not None
+
+
+def is_observed(
+    text: str, sentence: Sentence, clause: Clause, effect: Effect, around: Places
+) -> bool:
+    """Whether a clause tells what was measured, or what has happened, and nothing hoped for."""
+    if "HOPED" in around.clause or is_concluded(text, clause, effect):
+        return False
+    if "MEASURED" in around.clause:
+        return True
+    if clause.opener == ":" and "MEASURED" in around.sentence and effect.kind is not Kind.BOUND:
+        return True
+    if "TRANSFER" in around.clause:
+        return False
+    # "to speed up chats we raised the batch" tells what is hoped for
+    has_happened = is_past(sentence, clause) or goes_on_past(sentence, clause)
+    return has_happened and _PURPOSE.match(text, sentence.start, effect.start) is None
+
+
+def apart_from_prompts(text: str, sentence: Sentence, clause: Clause, around: Places) -> Names:
+    """Kinds of terms in the sentence, without a later clause that is about the prompt."""
+    other = [
+        later
+        for later in sentence.clauses
+        if later.start > clause.start and any(tag.name == "PREFILL" for tag in later.tags)
+    ]
+    if not other or "DECODE" not in around.clause:
+        return around.sentence
+    apart = min(later.start for later in other)
+    return ideas_of(text, [tag for tag in sentence.tags if tag.start < apart])
