@@ -60,7 +60,7 @@ _NOT_OF_SPEED: Final = frozenset(
     {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED, Kind.UNHURT, Kind.NO_GAIN}
 )
 _A_RATE: Final = Form(r"tok|t/s|tps")
-_A_TIME: Final = Form(r"\bm?s\b|second|tpot|itl")
+_A_TIME: Final = Form(r"\d ?(?:m?s|us|µs)\b|\d ?(?:milli|micro)?seconds?\b|\b(?:tpot|itl)\b")
 _PRUNED: Final = frozenset({"PRUNE"})
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
@@ -153,9 +153,10 @@ class BlockReader:
     def _is_rate(self, effect: Effect, last: tuple[float, bool] | None) -> bool:
         """Whether a figure is a rate; one without a unit is what the one before it was."""
         told = self.block.text[effect.start : effect.end + 12]
-        if _A_RATE.search(told):
-            return True
-        return last is not None and last[1] and _A_TIME.search(told) is None
+        rate, time = _A_RATE.search(told), _A_TIME.search(told)
+        if rate is not None and time is not None:
+            return rate.start() < time.start()  # "24 ms a token" is none
+        return rate is not None or (time is None and last is not None and last[1])
 
     def _statement(
         self,
@@ -190,7 +191,7 @@ class BlockReader:
         labels = self._labels
         nearby = frozenset().union(*before, self.names[index], *after, *labels[:1])
         places = Places(own, self.names[index], before, labels)
-        phase, phase_reach = phase_of(block.text, clause, effect, places)
+        phase, phase_reach = phase_of(block.text, sentence, clause, effect, places)
         if status is Status.ASSERTED and is_observed(block.text, sentence, clause, effect, places):
             status = Status.MEASURED
         near, frame = self._frames(index)

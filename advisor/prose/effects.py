@@ -26,6 +26,7 @@ from advisor.prose.gains import (
     times_the_rate,
     worded_gain,
 )
+from advisor.prose.lengths import is_length
 from advisor.prose.model import Effect, Kind
 from advisor.prose.pairs import pairs_in
 from advisor.prose.patterns import (
@@ -183,7 +184,8 @@ def _nearest_phase(clause: Clause, at: int) -> str | None:
 
 def _of_prompt(text: str, clause: Clause, start: int) -> bool:
     """Whether the words right before a rate say that it is one of the prompt."""
-    return OF_PROMPT.search(text, max(clause.start, start - 32), start) is not None
+    named = OF_PROMPT.search(text, max(clause.start, start - 32), start)
+    return named is not None and not is_length(text, named.start())
 
 
 def _middle(claim: Claim, sentence: Sentence) -> int:

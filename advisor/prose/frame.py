@@ -198,8 +198,8 @@ def frame_of(text: str) -> Frame:
 
 
 _SESSION: Final = Form(
-    r"\b(?:sessions?|chats?|conversations?|dialogues?|threads?|histor(?:y|ies)|logs?) (?:of|with|at)"
-    r" (?:about |around |roughly |some |up to )?\d[\d,.]* ?k?[- ]?tok"
+    r"\b(?:sessions?|chats?|conversations?|dialogues?|threads?|histor(?:y|ies)|logs?)"
+    r" (?:of|with|at) (?:about |around |roughly |some |up to )?\d[\d,.]* ?k?[- ]?tok"
 )
 """A length of what stays in the cache, and not of an answer."""
 _MILESTONE: Final = Form(

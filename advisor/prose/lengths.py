@@ -146,3 +146,21 @@ def _counted(word: str) -> float:
         return float(count_of(word))
     except ValueError:
         return 1.0
+
+
+_BEFORE_LENGTH: Final = Form(
+    r"(?:\b(?:with|at|for|on|after|under|given|using|in)|[,;(]) ?(?:(?:an?|the|our|its|my|short"
+    r"|small|typical|fixed|long) ){0,3}(?P<own>\d[\d,.]*k?[- ]tok(?:en)?s? )?$"
+)
+_LENGTH: Final = Form(r"s?(?: lengths?)?(?: of| with|:| =|=)?(?: about| only| just| some)? ?\d")
+_PROMPT: Final = Form(r"prompts?\b")
+_BEFORE: Final = 40
+
+
+def is_length(text: str, start: int) -> bool:
+    """Whether a prompt only tells how long the context is: "with 200-token prompts"."""
+    prompt = _PROMPT.match(text, start)
+    before = _BEFORE_LENGTH.search(text, max(0, start - _BEFORE), start)
+    if prompt is None or before is None:
+        return False
+    return before["own"] is not None or _LENGTH.match(text, prompt.end()) is not None

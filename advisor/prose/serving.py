@@ -136,7 +136,8 @@ _ELLIPTIC: Final = Form(
     r"|brings?"
     r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?|takes?|puts?)\b(?: us| you| it)?"
     r"(?: about| around| roughly| some| only| just| up to| out at| at| near| close to| to)?"
-    r"|\btp ?=?\d+|(?<![\dA-Za-z])(?<!\b[a-z] )[:=→]|(?<=[A-Za-z]):|->) ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
+    r"|\btp ?=?\d+|(?<![\dA-Za-z])(?<!\b[a-z] )[:=→]|(?<=[A-Za-z]):|->)"
+    r" ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
 )

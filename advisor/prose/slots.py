@@ -14,6 +14,7 @@ from advisor.forms import Form
 from advisor.prose.baselines import CONCLUDING
 from advisor.prose.causes import Names
 from advisor.prose.ideas import ideas_of
+from advisor.prose.lengths import is_length
 from advisor.prose.model import Effect, Kind, Phase
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.status import goes_on_past, is_past
@@ -37,10 +38,27 @@ _AS_IT_IS: Final = Form(r"\b(?:no|not|never|unchanged|the same|as before|nothing
 """What is told of decode beside a gain of prompts: that it has none."""
 
 
-def phase_of(text: str, clause: Clause, effect: Effect, around: Places) -> tuple[Phase, int]:
+_LABEL: Final = Form(
+    r"\b(?:(?P<prefill>prefill\w*|prompt(?: processing| eval(?:uation)?)?|pp ?\d*|ttft)"
+    r"|(?P<decode>decod\w*|(?:token )?generation|tg ?\d*|tpot|itl))"
+    r"(?: (?:speed|rate|throughput|time|latency|phase))?(?: ?\([^()]*\))? ?[:=] ?\W{0,2}$"
+)
+"""The phase as the label of a figure: "decode: 200 tok/s, prefill: 9,000 tok/s"."""
+_LABEL_LENGTH: Final = 40
+_RATE: Final = Form(r"tok\w*(?: ?/ ?| per | a )s|\bt/s|\btps\b|\btg ?\d")
+
+
+def phase_of(
+    text: str, sentence: Sentence, clause: Clause, effect: Effect, around: Places
+) -> tuple[Phase, int]:
     """The phase by the nearest words that say one, and how far away they stand."""
     if effect.is_prefill:
         return Phase.PREFILL, 0
+    label = _LABEL.search(text, max(0, effect.start - _LABEL_LENGTH), effect.start)
+    if label is not None and effect.tpot_ms is not None:
+        return (Phase.PREFILL if label["prefill"] else Phase.DECODE), 0
+    if _RATE.search(text, effect.start, effect.end + 8) is not None:
+        around = _without_lengths(text, sentence, clause, around)
     if effect.kind is Kind.BOUND:
         phases = [tag for tag in clause.tags if tag.name in _PHASES]
         nearest = [tag for tag in phases if tag.start < effect.start][-1:] or [
@@ -64,6 +82,16 @@ def phase_of(text: str, clause: Clause, effect: Effect, around: Places) -> tuple
         if "TOKENS" in place:
             return Phase.DECODE, reach
     return Phase.UNKNOWN, 0
+
+
+def _without_lengths(text: str, sentence: Sentence, clause: Clause, around: Places) -> Places:
+    """Kinds of terms beside a rate, where a prompt only tells how long the context is."""
+    lengths = {tag for tag in sentence.tags if tag.name == "PREFILL" and is_length(text, tag.start)}
+    if not lengths:
+        return around
+    own = [tag for tag in (*clause.subject, *clause.tags) if tag not in lengths]
+    whole = [tag for tag in sentence.tags if tag not in lengths]
+    return around._replace(clause=ideas_of(text, own), sentence=ideas_of(text, whole))
 
 
 def _named_phase(place: Names) -> Phase:
