@@ -141,6 +141,20 @@ def bandwidth_of(frame: Frame) -> float | None:
     return None if bandwidth is None else bandwidth * together
 
 
+def bandwidths_of(frame: Frame) -> tuple[float, ...]:
+    """As `bandwidth_of`, of every variant that a name like "H100" may stand for."""
+    own = bandwidth_of(frame)
+    if own is None:
+        return ()
+    if frame.hardware is None or (frame.bandwidth_gbs or frame.total_bandwidth_gbs) is not None:
+        return (own,)
+    from advisor.catalog.hardware import device, variants_of  # noqa: PLC0415 - as above
+
+    each = device(frame.hardware).bandwidth_gbs
+    variants = {device(name).bandwidth_gbs for name in variants_of(frame.hardware)}
+    return tuple(sorted(own * one / each for one in variants))
+
+
 def confidence_of(statement: Statement) -> Confidence | None:
     """How sure it is that the text asserts it; None where it does not."""
     if statement.status is Status.ASSERTED:

@@ -232,7 +232,10 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if over >= _SERVERS and len(re.findall(_A_RATE, statement.sentence_text)) > 1:
         return None  # one of several rates, and far above: that of a batch
+    if _SLOWER.search(statement.text) is not None:
+        return None
     named = re.search(_RATES, statement.text, re.IGNORECASE) or said.says(_OF_STREAM)
+    named = named or (statement.is_single and _TOKENS_IN.search(statement.text) is not None)
     if over >= _SERVERS and not named:
         return None  # a time so short is that of a part, or saved: of arithmetic, of a kernel
     alone = statement.is_single or statement.frame.batch == 1
@@ -253,6 +256,13 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+_SLOWER = Form(
+    r"\b(?:less|fewer|slower|lower|worse) than (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
+    r"|\b(?:below|under|not even) (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
+)
+"""A rate that is not reached: "less than 2 tok/s"."""
+_TOKENS_IN = Form(r"\d[\d,]*[- ](?:\w+ )?tokens?\b")
+"""A time for many tokens: "a reply of 1,000 tokens is finished in 25 ms"."""
 _SHARED = Form(rf"\b(?:{HOW_MANY}) (?:[\w-]+ )?{MANY}\b")
 
 
@@ -292,6 +302,13 @@ _SEEN = Form(
 """A rate that was seen, and not asked for or hoped for."""
 
 
+def _names_several_devices(text: str) -> bool:
+    """Whether a sentence tells figures of several devices: "22 ms on the A100, 41 on the L40S"."""
+    from advisor.prose.devices import devices_in  # noqa: PLC0415 - only documents pay for it
+
+    return len({one.identifier for one in devices_in(text)}) > 1
+
+
 def _is_per_card(said: Said) -> bool:
     """Whether a rate is per card, where each card has one request."""
     return said.statement.is_single and said.says(r"\bper (?:card|gpu|device)\b")
@@ -321,6 +338,8 @@ def _has_one_reading(said: Said) -> bool:
     ):
         return False
     if said.says(_COMPUTED) and not said.has("GiB"):
+        return False
+    if statement.table is None and _names_several_devices(statement.sentence_text):
         return False
     taken_out = not statement.nearby.isdisjoint({"REMOVED", "PACKED"})
     fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})

@@ -278,7 +278,8 @@ _WAS_SLOWER = (
     r"|memory"
     r"|bandwidth|ddr\d?)|single core|one core|one thread|\be-core|below (?:the )?(?:dram|memory"
     r"|hbm)"
-    r"|lacked|(?:cannot|can['’]t|could not|couldn['’]t) (?:pull|saturate|fill|use|reach)"
+    r"|lacked|\bidle\b|split[- ]?kv|thread blocks|(?:cannot|can['’]t|could not"
+    r"|couldn['’]t) (?:pull|saturate|fill|use|reach)"
     r"|without avx|throttl|stuck at|power fault|memory (?:\w+ )?overclock"
     r"|overclock\w* (?:the )?"
     r"(?:memory|vram|hbm)|\bgbps|compute-bound|bound by (?:the )?(?:arithmetic|compute|alus)"
@@ -286,11 +287,24 @@ _WAS_SLOWER = (
 """The text itself says that the step did not reach the bandwidth before."""
 
 
+_BY_BANDWIDTH = (
+    r"\b(?:because|since|as|for|thanks to|owing to|due to|with)\b[^.;]*?(?:[gt]b/s|bandwidth)"
+    r"[^.;]*?\b(?:\d{2,}|more|higher|wider|faster)\b"
+)
+"""The sentence gives bandwidths as the reason: "because this one has 400 GB/s, not 300"."""
+
+
 def _memory_is_told(said: Said) -> bool:
     """Whether the text gives memory a part in it: two bandwidths, or bytes in the sentence."""
+    if said.says(_BY_BANDWIDTH):
+        return True
     if bandwidths_in(said.statement.context_text) == 1:
         return False
-    return "BYTES" in said.statement.sentence or said.has(r"[gt]b/s|bandwidth")
+    return "BYTES" in said.statement.sentence or said.has(
+        r"[gt]b/s|bandwidth|(?<!same )(?<!leaves the )memory (?:speed|clock)s?\b"
+        r"(?! (?:is |are |was |were |stays? |left |kept )*(?:untouched|unchanged|as (?:it|they)"
+        r"|the same))"
+    )
 
 
 _NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\s?%)")
@@ -300,7 +314,11 @@ _ALIKE = 0.06
 def _follows_peak(said: Said) -> bool:
     """Whether the factor is that of two peaks which the text gives, whatever else it gives."""
     claimed, text = said.statement.speedup, said.statement.context_text
-    if claimed is None or not said.has(r"\d\D{0,24}(?:[tp]flops|tops|cores|[gm]hz)\b"):
+    if (
+        claimed is None
+        or said.says(_BY_BANDWIDTH)
+        or not said.has(r"\d\D{0,24}(?:[tp]flops|tops|cores|[gm]hz)\b")
+    ):
         return False
     peaks, others = set[float](), set[float]()
     for match in _NUMBER.finditer(text):

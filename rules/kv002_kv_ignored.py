@@ -307,8 +307,9 @@ def _context(said: Said) -> int:
 _OF_ONE_CACHE = Form(
     r"\d ?GB (?:(?:per|for (?:each|every|one)|each|every) (?:\w+ )?(?:sequence|user|session|stream"
     r"|request|chat|conversation|one)|each|apiece)\b|\bcaches (?:of|at|with) (?:about )?\d"
+    r"|\b(?:remains?|left|free|spare|available|over|room)\b"
 )
-"""Bytes that are told as those of one of several."""
+"""Bytes that are told as those of one of several, or that are free for them."""
 
 
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:

@@ -30,16 +30,18 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.prose.baselines import OVER_BANDWIDTH
 from advisor.prose.cache_patterns import ANY_LENGTH
-from advisor.prose.model import Kind, Phase
+from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.portions import is_portion
 from advisor.prose.split import (
     BY_COUNT,
     chain_of,
+    counts_in_rows,
     has_replicas,
     is_staged,
     names_devices,
     row_of,
     ways_of,
+    ways_of_row,
 )
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidth_of, confidence_of, is_unlinked
@@ -180,12 +182,13 @@ def _judge(said: Said) -> Wrong | None:
     if OVER_BANDWIDTH.search(statement.text) is not None or statement.text.startswith("="):
         return None  # arithmetic, of which somebody may conclude something
     text = statement.context_text
-    if not _is_split(said) or is_staged(text) or has_replicas(text):
+    if not _is_split(said) or is_staged(text) or has_replicas(text) or _is_bound(statement):
         return None
     metrics = {"RATE", "TIME", "FASTER", "DECODE", "TOKENS", "SINGLE"}
     worded = _AS_FAST.search(statement.text) is not None or is_portion(statement.text)
     bare = statement.table is None and statement.clause.isdisjoint(metrics) and not worded
-    if statement.kind is Kind.GAIN and bare and statement.tpot_ms is None:
+    of_point = statement.opener == ":" and not statement.around.isdisjoint(metrics)
+    if statement.kind is Kind.GAIN and bare and statement.tpot_ms is None and not of_point:
         return None
     if said.has(
         r"(?:does|do|did|would)(?: ?n['o’]t| not) fit|spill|system ram|\bddr\d|offload"
@@ -214,7 +217,8 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"floor_ms": whole},
         )
-    ways, factor = row_of(statement) or (ways_of(statement), _factor(said))
+    alone = ways_of_row(statement) if counts_in_rows(statement) else ways_of(statement)
+    ways, factor = row_of(statement) or (alone, _factor(said))
     if ways is None or factor is None or ways <= 1:
         return None
     if not _LINEAR * ways <= factor <= _BEYOND_ANY * ways:
@@ -222,6 +226,24 @@ def _judge(said: Said) -> Wrong | None:
     return _too_much(ways, factor, sure)
 
 
+def _is_bound(statement: Statement) -> bool:
+    """Whether a figure is told as what bytes alone come to, with the exchange still to be added."""
+    labels = ""
+    if statement.table is not None:
+        columns, cells, own = statement.table
+        labels = f"{columns[own]} | {cells[0]}"
+    return _BOUND.search(labels) is not None or _BEFORE_EXCHANGE.search(statement.text) is not None
+
+
+_BOUND = Form(
+    r"\b(?:floors?|bounds?|limits?|ceilings?|roofline|roof|minimum|ideal(?:ly)?|theoretical|theory"
+    r"|on paper|at best|best case|perfect|linear|GB|bytes)\b"
+)
+_BEFORE_EXCHANGE = Form(
+    r"\b(?:before|not counting|excluding|leaving out|plus|floors?|lower bound|on paper)\b"
+    r"[^.;]{0,40}?\b(?:all-?reduces?|communication|exchange|overheads?|fixed|launch\w*)\b"
+    r"|\b(?:floors?|lower bound|on paper|at best|ideal(?:ly)?)\b"
+)
 _AS_FAST = Form(r"\bas (?:fast|quick(?:ly)?)\b|\btimes the (?:rate|speed|pace)\b")
 _BEYOND_ANY = 4.0
 """A factor beyond it is no claim of these devices: the figures are of something else."""

@@ -288,6 +288,8 @@ def _time_of_arithmetic(said: Said) -> float | None:
     ]
     if not work and statement.frame.parameters is not None and "FLOP" in text:
         work = [2.0 * (statement.frame.active_parameters or statement.frame.parameters)]
+    if said.floor is not None and statement.tpot_ms >= said.floor.ms:
+        return None  # the rate is what the bytes allow, and the FLOP/s what that comes to
     times = [flop / peak * 1e3 for flop in work for peak in peaks if peak > flop]
     return next((ms for ms in times if abs(statement.tpot_ms / ms - 1.0) < _ALIKE), None)
 

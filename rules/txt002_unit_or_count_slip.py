@@ -241,7 +241,9 @@ def _wrong_rate(said: Said, sure: Confidence) -> Wrong | None:
     ):
         return None
     same = _SAME_RATE.search(statement.sentence_text)
-    if same is None or said.says(r"batch|users|streams|sessions|requests|accepted|draft|concurr"):
+    if same is None or said.says(
+        r"batch|users|streams|sessions|requests|sequences|in total|accepted|draft|concurr"
+    ):
         return None
     tpot, rate = float(same[1]), float(same[2].replace(",", ""))
     if rate <= 0 or tpot <= 0 or abs(1e3 / tpot / rate - 1.0) < _RATE_GRACE:

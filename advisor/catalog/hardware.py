@@ -102,6 +102,21 @@ def resolve_device(text: str) -> Match:
     return _find(text) or Match((), nearest=_nearest(text))
 
 
+@lru_cache(maxsize=256)
+def variants_of(identifier: str) -> tuple[str, ...]:
+    """The devices that share the short name of one that is the fastest of them, it among them.
+
+    "H100" alone is read as its fastest variant; a slower one was named as such.
+    """
+    parts = identifier.split("-")
+    for stop in range(len(parts) - 1, 1, -1):
+        found = resolve_device("-".join(parts[1:stop])).candidates
+        if identifier in found:
+            fastest = max(found, key=lambda one: device(one).bandwidth_gbs)
+            return found if fastest == identifier else (identifier,)
+    return (identifier,)
+
+
 @lru_cache(maxsize=1024)
 def parse_hardware(text: str) -> Hardware:
     """Read a hardware field: "2 x H100 SXM", "8xA100-80GB", "RTX 4090 x2", "p5.48xlarge".

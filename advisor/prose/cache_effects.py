@@ -78,6 +78,8 @@ _OUT_CACHE: Final = Form(
     r"|(?:term|allowance|surcharge|correction) for (?:the )?(?:kv|cache))"
     r"|\bno (?P<worth>(?:\w+ )?(?:traffic|load|cost) worth (?:\w+ing|a \w+))\b"
 )
+_A_PART: Final = Form(r"\d ?(?:[GM]B|%) of (?:those|these|them|it|that|the)\b")
+"""Of the cache: some of its entries are dropped, as eviction does."""
 _NO_NEED: Final = Form(
     r"\bno (?:need|reason|point) (?:to|in) (?:model|count|includ|add|consider|track|budget"
     r"|bother)\w*"
@@ -154,7 +156,8 @@ def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] 
     if names & {"KV", "KVQ"} or "ttention" in text:
         told = f"cache {text}" if labelled else text
         shift = len(told) - len(text)
-        if (out := _CACHE_OUT.search(told)) is not None:
+        out = _CACHE_OUT.search(told)
+        if out is not None and _A_PART.search(told, out.start(), out.end()) is None:
             return max(out.start("out") - shift, 0), out.end() - shift
         for form in (_OUT_CACHE, _NO_NEED):
             if (out := form.search(text)) is not None:

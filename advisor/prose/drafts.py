@@ -120,10 +120,18 @@ def without_conditions(text: str) -> str:
     return text if match is None else text[: match.start()] + text[match.end() :]
 
 
+_ASKED_FOR: Final = Form(
+    r"\b(?:needs?|needed|requir\w+|must|have to|had to|would have to)\b[^.;:]{0,24}$"
+)
+"""The tokens of a pass that a goal takes, and not those that it yields."""
+
+
 def every_pass(whole: str, start: int, end: int) -> tuple[int, int] | None:
     """Where a clause says that a pass yields so many tokens whatever is accepted."""
     emits = _EMITS.search(whole, start, end)
     if emits is None or _AT_MOST.search(whole, start, end) is not None:
+        return None
+    if _ASKED_FOR.search(whole, start, emits.start()) is not None:
         return None
     before = max(0, start - _LOOKBACK)
     if _ANY_ACCEPTANCE.search(whole, before, end) or _EVERY_TIME.search(whole, start, end):

@@ -264,6 +264,9 @@ _NEAR_CHARACTERS: Final = 48
 """Between a part and the time or the tokens that it is a part of."""
 
 
+_MULTIPLYING: Final = Form(r"(?<![\w.])\d[\d.,]*(?: [\w-]+){0,2} $")
+
+
 def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
     """Eight times the decode speed; the same 2x applies to the latency."""
     fast = AS_FAST.search(text)
@@ -282,6 +285,8 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
     match = TIMES.search(text) or FACTOR_OF.search(text)
     if match is None or OF_SOMETHING.match(text, match.end()) is not None:
         return None
+    if _MULTIPLYING.search(text, 0, match.start()) is not None:
+        return None  # "94 layers x 4 heads x 128"
     times = (match.groupdict().get("factor") or match["times"]).lower()
     factor = NUMBER_WORDS.get(times) or float(times)
     if factor <= 1.02 or factor > LARGEST_FACTOR or "SLOWER" in names:

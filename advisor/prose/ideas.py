@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from advisor.forms import Form
 from advisor.prose.activations import are_narrowed
 from advisor.prose.tagging import Tag, names
+from advisor.prose.zeros import are_two_of_four
 
 _WITHOUT: Final = Form(
     r"\b(?:without|no|not|never|nor|nothing to|neither|needs? no|whether or not)\b[^.;:,]{0,24}$",
@@ -118,6 +119,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         for tag in tags
         if not (tag.name == "PACKED" and _is_without(text, tag))
         and not (tag.name in _SETTINGS and _is_constant(text, tag))
+        and not (tag.name == "PEAK" and _is_of_both(text, tag))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
@@ -136,6 +138,8 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and _zeroes_weights(text, kept)
     ):
         found |= {"PRUNE"}
+    if whole.of_four and not found.isdisjoint({"PRUNE", "MASK", "REMOVE", "REMOVED", "WEIGHTS"}):
+        found |= {"S24"}
     if whole.narrows:
         found |= {"ACTQ"}
     if whole.drafts:
@@ -162,6 +166,7 @@ class _Told(NamedTuple):
     drafts: bool
     may_zero: bool
     multiplies: bool
+    of_four: bool
 
 
 @lru_cache(maxsize=512)
@@ -171,6 +176,7 @@ def _told_of(text: str) -> _Told:
         drafts=_DRAFTS.search(text) is not None and _SMALL_MODEL.search(text) is not None,
         may_zero=_MAYBE_ZEROED.search(text) is not None,
         multiplies=any(word in text for word in _SOME_MATH),
+        of_four=are_two_of_four(text),
     )
 
 
@@ -188,6 +194,18 @@ def _zeroes_weights(text: str, tags: Sequence[Tag]) -> bool:
 def _is_attention(text: str, tag: Tag) -> bool:
     """Whether what is sparse is the attention, and no weight."""
     return text[tag.start : tag.end].lower() in {"sparse", "sparsity"} and "ttention" in text
+
+
+_OF_BOTH: Final = Form(
+    r"\b(?:both|either|all three|all of them|each)(?: of them| parts| versions| models| cards)?"
+    r" (?:come with|comes with|have|has|share|offer|use|carry|bring|get) (?:the |an? )?(?:same )?"
+    r"(?:[\w-]+ ){0,2}(?:\d+-)?$"
+)
+"""Two devices that do not differ in it."""
+
+
+def _is_of_both(text: str, tag: Tag) -> bool:
+    return _OF_BOTH.search(text, max(0, tag.start - 64), tag.start) is not None
 
 
 _SCALED: Final = Form(r"\b(?:scales?|scaled|zero[- ]points?|quanti[sz]\w*|bits)\b")

@@ -22,8 +22,9 @@ PARTS: Final = MappingProxyType(
      "eighth": 8.0, "tenth": 10.0, "twelfth": 12.0, "sixteenth": 16.0}
 )  # fmt: skip
 UTILISATION: Final = Form(
-    r"(?P<low>\d{1,2})(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?% (?:of (?:the )?(?:peak "
-    r")?(?:flops|tflops|peak compute|compute)(?! (?:per|a|each|for|go|goes|away)\b)"
+    r"(?<![\d.])(?P<low>\d{1,2}(?:\.\d+)?)(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?%"
+    r" (?:of (?:the )?(?:peak )?(?:flops|tflops|peak compute|compute)"
+    r"(?! (?:per|a|each|for|go|goes|away)\b)"
     r"|mfu|(?:tensor core |compute )?utili[sz]ation)|(?:mfu|utili[sz]ation) (?:of|is|at|around"
     r"|reaches) (?:about |around )?(?P<other>\d{1,2})\s?%",
 )
@@ -179,7 +180,9 @@ OF_PROMPT: Final = Form(
 )
 OF_WHICH: Final = Form(
     r"\b(?:account\w* for|remaining|the (?:rest|other|last)|difference of|of which|thereof"
-    r"|overheads? (?:of|amounts? to)|(?:read|reading|launch|sampling|routing|communication"
+    r"|overheads? (?:of|amounts? to)|(?:fixed|other|further|constant|host|python)"
+    r" (?:costs?|times?|parts?|overheads?)(?: of| is| are|:)?|(?:read|reading|launch|sampling"
+    r"|routing|communication"
     r"|transfer|kernel|attention|draft|idle|wait) times?(?: of| is| are|:)?|plus|adds?|adding"
     r"|sav(?:es?|ed|ing)|spends?|loses?|wastes?"
     r"|(?:a )?(?:good |large |small )?(?:part|deal|share|bit|half|third|quarter|much|most) of"

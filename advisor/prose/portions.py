@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -52,9 +53,22 @@ _LESS: Final = Form(
 """A time that is shorter by a portion: "there goes a third of the step", "waits 40% less"."""
 
 
-def _part_gone(match: re.Match[str]) -> float:
-    """The portion of a time that is saved."""
-    for kind in ("", "w_", "c_"):
+_OF_SPEED: Final = (
+    r"\b(?:decod(?:e|ing)|generation|typing|chats?|streams?|output|repl(?:y|ies)|(?:token )?rate"
+    r"|speed|pace|tok\S*)\b"
+)
+_MORE: Final = Form(
+    rf"{_OF_SPEED}(?: \w+){{0,5}}? (?:gains?|wins?|picks? up|climbs?|rises?|improves?|grows?"
+    rf"|increases?|goes up) (?:by )?{_PORTION.replace('P<', 'P<m_')}(?! (?:of|fewer|less|more))\b"
+    rf"|{_OF_SPEED}[^.;:,]{{0,48}}? (?:lead|edge|advantage|head start) of (?:about |some )?"
+    r"(?P<lead>\d{1,2}) ?%"
+)
+"""A rate that is higher by a portion: "generation gains a quarter", "a lead of 32%"."""
+
+
+def _part_of(match: re.Match[str], kinds: Sequence[str]) -> float:
+    """The portion that some of the groups of a match tell."""
+    for kind in kinds:
         if match[f"{kind}percent"]:
             return float(match[f"{kind}percent"]) / 100.0
         if match[f"{kind}count"]:
@@ -77,8 +91,13 @@ _FACTORS: Final = MappingProxyType({"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
 def portion(clause: Clause, text: str) -> Effect | None:
     """A gain of a portion of a step or of a time."""
     less = _LESS.search(text)
-    if less is not None and 0.0 < (gone := _part_gone(less)) < 1.0:
+    if less is not None and 0.0 < (gone := _part_of(less, ("", "w_", "c_"))) < 1.0:
         return _gain(clause, less, 1.0 / (1.0 - gone))
+    gained = _MORE.search(text)
+    if gained is not None:
+        lead = gained["lead"]
+        part = float(lead) / 100.0 if lead else _part_of(gained, ("m_",))
+        return _gain(clause, gained, 1.0 + part) if part else None
     match = _HALVED.search(text)
     if match is None:
         match = _REST.search(text)

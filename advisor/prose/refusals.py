@@ -18,6 +18,7 @@ REJECTING: Final = Form(
     r"|works|help|pay|matter|worth|enough|true|count|do|use|plan|change|be)|won['’]?t\b"
     r"|no-ops?|useless|not worth|why not|why (?:\w+ ){1,6}(?:does|do|is|are|will|would|did) "
     r"?n[o'’]t"
+    r"|request(?:ing)? changes|changes requested|nack(?:ed)?|not approving"
     r"|discarded|abandoned|dismissed|wrong\w*|false\w*|incorrect\w*|what (?:not|does not"
     r"|doesn'?t)|traps?|errors?|flag(?:s|ged)?|example of bad|bad (?:ideas?|claims?|examples?)"
     r"|claim versus|near miss|overclaims?|non-?levers?"
@@ -32,6 +33,7 @@ REJECTING: Final = Form(
     r"|(?:do|will|are|would) not (?:do|doing|pursue|follow|plan|adopt|recommend)"
     r"|(?:we|i) (?:\w+ )?(?:\w+n['’]t|(?:did|do|will) not)|don['’]t (?:do|expect|bother|believe)"
     r"|do not (?:expect|bother|believe))\b(?! (?:for|if) )"
+    r"|\b(?:and|but|we) (?:\w+ )?(?:dropped|shelved|parked|declined|discarded|ruled out)\b"
     r"|^\W*(?:dropped|removed|removals|deprecat\w+)\b",
 )
 """A heading, lead-in or column."""
@@ -55,8 +57,8 @@ _CLAIMED_COLUMN: Final = Form(
     r"|wrong claim|idea|proposal|belief)\b",
 )
 _FOUND_COLUMN: Final = Form(
-    r"\b(?:found|verdict|measured|reality|actual(?:ly)?|result|fact|truth|why not|observed"
-    r"|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome"
+    r"\b(?:found|verdict|measured|reality|actual(?:ly)?|result|fact|truth|why not|observed|saw"
+    r"|seen|happen(?:s|ed)|comment|true|refut\w+|instead|correct\w*|right|status|decision|outcome"
     r"|rejected|dropped|declined|objections?|against)\b",
 )
 _DROPPED: Final = (

@@ -85,6 +85,9 @@ _UPON: Final = re.compile(
 )
 
 
+_AS_ABOVE: Final = Form(r"\W*(?:the same|same|as (?:above|before)|ditto|idem)\b")
+
+
 def base_row(label: str, rows: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
     """The row before that one goes on from: "Q4 + FA" from "Q4", "+ FA" from the one above it.
 
@@ -92,7 +95,7 @@ def base_row(label: str, rows: Sequence[tuple[str, ...]]) -> tuple[str, ...] | N
     """
     if not rows:
         return None
-    if label.lstrip().startswith("+"):
+    if label.lstrip().startswith("+") or _AS_ABOVE.match(label) is not None:
         return rows[-1]
     parts = _parts(label)
     for row in reversed(rows if len(parts) > 1 else ()):

@@ -188,6 +188,8 @@ _POINTING: Final = words(
     " you i our your his her their user users each every one everyone everybody all expect"
     " expected target goal result then outcome effect"
 )
+_SAME_AMOUNT: Final = Form(r"\b(?:the (?:whole|full|entire|same)|all of the|that) \d[\d.]* ?[x×%]")
+"""An amount that was told before: "picks up the whole 1.5x"."""
 _POINTING_TAIL: Final = Form(
     r"\b(?:for (?:it|that|this)|because of (?:it|this|that)|as a (?:result|consequence|reward)"
     r"|in (?:return|exchange|consequence)|thanks to (?:it|this|that)|from (?:it|this|then on)"
@@ -211,6 +213,8 @@ def is_linked(text: str, sentence: Sentence, clause: Clause) -> bool:
     if clause.opener == ":" and "HOPED" in sentence.names:
         return True
     if _POINTING_TAIL.search(text, clause.start, clause.end) is not None:
+        return True
+    if _SAME_AMOUNT.search(text, clause.start, clause.end) is not None:
         return True
     return not {"HOPED", "TRANSFER"}.isdisjoint(tag.name for tag in clause.tags)
 
@@ -238,7 +242,7 @@ def is_observed(
     if "MEASURED" in around.clause:
         return True
     if clause.opener == ":" and "MEASURED" in around.sentence and effect.kind is not Kind.BOUND:
-        return True
+        return "HOPED" not in around.sentence  # "benchmark target: +40%"
     if "TRANSFER" in around.clause:
         return False
     # "to speed up chats we raised the batch" tells what is hoped for

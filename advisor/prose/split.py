@@ -263,6 +263,33 @@ def row_of(statement: Statement) -> tuple[float, float] | None:
     return _ratio((above[at], above[own]), (cells[at], statement.tpot_ms), columns[own])
 
 
+def counts_in_rows(statement: Statement) -> bool:
+    """Whether a column of the table of a cell, other than its own, counts devices."""
+    if statement.table is None:
+        return False
+    columns, _, own = statement.table
+    return any(_OF_DEVICES.search(name) for at, name in enumerate(columns) if at != own)
+
+
+def ways_of_row(statement: Statement) -> float | None:
+    """The devices of a row over those that its column, or the first row, compares it with."""
+    if statement.table is None:
+        return None
+    columns, cells, own = statement.table
+    at = next((i for i, name in enumerate(columns) if _OF_DEVICES.search(name)), None)
+    if at is None or at == own or at >= len(cells):
+        return None
+    named = _AGAINST.search(columns[own])
+    few = count_of(named[1]) if named is not None else _count((statement.first_row or cells)[at])
+    many = _count(cells[at])
+    return many / few if many and few and many > few else None
+
+
+_AGAINST: Final = Form(
+    rf"\b(?:vs\.?|versus|over|against|relative to|compared (?:to|with)) (?:tp ?=? ?)?({NUMBER})\b"
+)
+
+
 def _across(statement: Statement) -> tuple[float, float] | None:
     """The same where every column is a number of devices: "| | 1 GPU | 2 GPUs |"."""
     if statement.table is None:
@@ -291,7 +318,12 @@ def _ratio(
 
 def _count(cell: str) -> int | None:
     """The devices of a cell: "4", "four", "4x", "TP4", "2 GPUs"."""
-    match = re.match(rf"\s*(?:tp ?=? ?)?({NUMBER}|one|single)\b|\s*(\d+)[x×]", cell, re.IGNORECASE)
+    match = re.match(
+        rf"\s*(?:tp ?=? ?)?({NUMBER}|one|single)\b(?!\.\d| ?(?:[mu]?s|[kmgt]i?b|%|tok\w*|t/s|w)\b)"
+        r"|\s*(\d+)[x×]",
+        cell,
+        re.IGNORECASE,
+    )
     if match is None:
         return None
     word = (match[1] or match[2]).lower()

@@ -26,6 +26,7 @@ from advisor.prose.status_forms import (
     CITED,
     COLLECTIVE,
     DEPENDS,
+    ELSEWHERE,
     EVIDENCE,
     EXAMPLE,
     EXPECTATIONS,
@@ -33,6 +34,7 @@ from advisor.prose.status_forms import (
     FAR_REACH,
     FIELD,
     HEDGES,
+    HYPOTHESIS,
     IDENTIFIER,
     LABEL_WORDS,
     NEAR_NEGATIONS,
@@ -97,11 +99,15 @@ def status_of(
             return Status.QUOTED
     if is_rejected(block) or _is_run_in(sentences, index):
         return Status.REJECTED
+    if _is_hypothesis(block, sentences, index):
+        return Status.SUPPOSED
     if BY_A_RULE.match(text, sentence.start) or EXAMPLE.search(text, clause.start, at):
         return Status.QUOTED
     if FIELD.match(text, sentence.start) or _is_named(text, at, clause.start):
         return Status.QUOTED
-    if NOBODY_WAITS.search(text, at, clause.end):
+    if NOBODY_WAITS.search(text, clause.start, clause.end) or ELSEWHERE.search(
+        text, at, clause.end
+    ):
         return Status.DENIED
     if A_SLIP.match(text, at, clause.end):
         return Status.REFUTED
@@ -263,6 +269,14 @@ def _is_run_in(sentences: Sequence[Sentence], index: int) -> bool:
     """Whether a run-in heading ("What will not help.") marks the block as wrong."""
     first = sentences[0]
     return index > 0 and len(first.words) <= LABEL_WORDS and bool(REJECTING.search(first.text))
+
+
+def _is_hypothesis(block: Block, sentences: Sequence[Sentence], index: int) -> bool:
+    """Whether a label before a sentence, or the heading above, says that it is to be tested."""
+    labels = [sentences[index].text, *block.headings[-1:]]
+    if index == 1:
+        labels.append(sentences[0].text)
+    return any(HYPOTHESIS.match(label) is not None for label in labels)
 
 
 _OPPOSED: Final = frozenset({"but", "yet", "although", "though"})

@@ -50,13 +50,15 @@ SUPPOSED: Final = Form(
     r"|unrealistic)(?: \w+)? to)\b",
 )
 ATTRIBUTED: Final = Form(
-    r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?|brochures?"
+    r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
+    r"|brochures?"
     r"|articles?|marketing|colleagues?|customers|buyers|readers|folks|everyone"
     r"|everybody)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
     r"|thinks|believe|believes|argue|argues|advertise|advertises|suggest|suggests|assume|assumes"
     r"|wrote|writes|promise|promises|announce|announces|announced)"
-    r"|(?:sample|example|proposal|ticket|issue|author|authors|paper|post|slide|plan|claim|idea"
-    r"|myth|reviewer|he|she|they|somebody|someone|people) (?:tells? (?:me|us)|told (?:me|us)"
+    r"|(?:sample|example|proposal|ticket|issue|description|commit message|abstract|author|authors"
+    r"|paper|post|slide|plan|claim|idea|myth|reviewer|he|she|they|somebody|someone|people)"
+    r" (?:tells? (?:me|us)|told (?:me|us)"
     r"|proposes?|proposed|claims?|claimed|says?"
     r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes|wrote|writes|posts"
     r"|posted|once \w+)"
@@ -126,6 +128,12 @@ COLLECTIVE: Final = Form(
     r"|that))\b",
 )
 UNCHANGED: Final = Form(
+    r"\b(?:types?|writes?|chats?|decodes?|generates?|streams?|answers?|talks?|repl(?:y"
+    r"|ies)) (?:on )?"
+    r"(?:exactly |just )?(?:as (?:before|ever|it did|slowly)|at (?:the|its) (?:same|old) \w+)"
+    r"|\b(?:stays?|remains?|stuck) (?:at|with) (?:its |the |about )?\d[\d.,]*(?! ?(?:bits?|[kmgt]b"
+    r"|users?))"
+    r"|"
     r"\b(?:unchanged|stays? (?:the same|as (?:it|they) (?:is|was|are|were)|put|flat|constant)"
     r"|stayed (?:the same|as|flat|constant)|remains? (?:the same|constant|flat)"
     r"|(?:brings?|gains?|buys?|picks? up|does|do|gives?|yields?|adds?|changes?|wins?|saves?"
@@ -211,7 +219,23 @@ A_SLIP: Final = Form(
     r"|misreading|miscalculation|artefact|artifact)\b(?![- ]f)"
 )
 """What the sentence calls an error: "83 GB per token looks like a bug to me"."""
-NOBODY_WAITS: Final = Form(r"\b(?:nothing|nobody|no (?:one|step|token|user)) waits for\b")
+NOBODY_WAITS: Final = Form(
+    r"\b(?:nothing|nobody|no (?:one|step|token|user)) waits for\b"
+    r"|\bno (?:single )?(?:token|step|repl(?:y|ies)|answer|stream|chat|user|word|letter)s?"
+    r" (?:\w+ ){0,3}?(?:sooner|faster|quicker|earlier)\b"
+)
+HYPOTHESIS: Final = Form(
+    r"\W*(?:(?:working |null |our |initial )?hypothes[ie]s|conjectures?|(?:open "
+    r"|research )?questions?"
+    r"|to (?:be )?(?:test(?:ed)?|verif(?:y|ied)|measured?))(?: \w+)?\W*(?:[:.]|$)"
+)
+"""A label under which nothing is asserted yet."""
+ELSEWHERE: Final = Form(
+    r"\b(?:(?:comes?|came|stems?|derives?|originates?) from|(?:is|are|was|were) due to|owed to|has)"
+    r" (?:elsewhere|another (?:source|cause|place|reason)|something else|(?:an)?other reasons?"
+    r"|other causes)\b"
+)
+"""A gain that is there, for a reason told apart."""
 EVIDENCE: Final = Form(
     r"\W*(?:[\w-]+/)?(?:evidence|measurements?|measured|published|observed)(?: \w+)?:"
 )

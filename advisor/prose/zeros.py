@@ -187,3 +187,30 @@ _KINDS: Final[AbstractSet[str]] = frozenset({"PRUNE", "MASK", "MASKED_HEADS"})
 
 def _skipped(clause: Clause, start: int, end: int) -> Effect:
     return Effect(Kind.SKIPPED, clause.start + start, clause.start + end)
+
+
+_BETWEEN: Final = (
+    r"(?: (?:of|in|out|from|among|per|the|any|an?|each|every|all|entries|elements|values|weights?"
+    r"|zeros?|non-?zeros?|positions|numbers|neighbou?rs|adjacent|consecutive|neighbou?ring"
+    r"|contiguous|groups?|blocks?|runs?|rows?|sets?|chunks?|remain|left|stay|survive|are|kept"
+    r"|zeroed|dropped|to|within|inside)){1,8}?"
+)
+_FOUR: Final = r"(?:four|4|quad(?:ruple|ruplet)?s?|quartets?)"
+_OF_FOUR: Final = Form(
+    rf"\b(?:two|2|half|pairs?){_BETWEEN} {_FOUR}\b(?! ?(?:gpus?|cards?|bits?|users?|cores?|nodes?"
+    r"|experts?|heads?|layers?|tokens?|streams?|requests?|devices?|machines?|x\b|[GMT]B))"
+    rf"|\b(?:each|every|any|of)(?:{_BETWEEN})? {_FOUR}(?: (?:adjacent|consecutive|neighbou?ring"
+    r"|next|contiguous))?(?: (?:weights?|values|entries|elements|numbers|positions|neighbou?rs))?"
+    r",?(?: \w+){0,2}? (?:two|2|half)\b"
+    r"|\b2[-/](?:in|of|out-of|)[-/]?4 (?:sparse|sparsity|masks?|pattern|pruning|pruned)"
+    r"|\bfine-?grained structured (?:pruning|sparsity)|\bstructured zeros\b|\bcusparselt"
+    r"|\b(?:pair-?wise|compute-side|hardware) sparsity\b|\b\d-wide groups?\b|\bzero pairs\b"
+    r"|\bzeros? in positions? \d"
+    r"|\bspars(?:e|ity)\b[^.;]{0,32}?\b(?:[tp](?:era|eta)?-?flops|tops)\b"
+)
+"""Two of every four weights: the pattern that sparse tensor cores take."""
+
+
+def are_two_of_four(text: str) -> bool:
+    """Whether a text describes the 2:4 pattern in words."""
+    return _OF_FOUR.search(text) is not None

@@ -87,10 +87,31 @@ def _counted(tokens: Sequence[Token], number: float, at: int, *, plus: bool) -> 
     return Amount(number, tokens[at].raw, None, at + 1, plus)
 
 
+def _part_of_a_time(tokens: Sequence[Token], at: int) -> Amount | None:
+    """Half a second, a quarter of a second, two thirds of a minute."""
+    word, stop = tokens[at], at + 1
+    parts = 0.5
+    if word.folded != "half":
+        count = 1.0 if word.folded in {"a", "an"} else word.value
+        whole = _FRACTIONS.get(tokens[stop].folded.rstrip("s")) if stop < len(tokens) else None
+        if count is None or whole is None:
+            return None
+        parts, stop = count / whole, stop + 1
+    stop += stop < len(tokens) and tokens[stop].folded == "of"
+    if stop + 1 >= len(tokens) or tokens[stop].folded not in {"a", "an", "one"}:
+        return None
+    unit = unit_at(tokens, stop + 1)
+    if unit is None or unit[0].dimension is not Dimension.TIME:
+        return None
+    return Amount(parts, "", unit[0], unit[1])
+
+
 def _amount_in_words(tokens: Sequence[Token], at: int) -> Amount | None:
     """Three times, ten percent, half, a third, two thirds; a bare "two" may open a range."""
     word = tokens[at]
     parts = 1.0 if word.folded in {"a", "an"} else word.value
+    if (short := _part_of_a_time(tokens, at)) is not None:
+        return short
     if word.folded == "half":
         parts, stop = 0.5, at + 1
     elif parts is not None and at + 1 < len(tokens):

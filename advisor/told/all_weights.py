@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from advisor.forms import Form
 from advisor.prose.experts import FOR_EACH, HELD, PART_OF, TAKEN
 from advisor.prose.model import Kind
-from advisor.said import Said, bandwidth_of
+from advisor.said import Said, bandwidths_of
 
 if TYPE_CHECKING:
     from advisor.prose.frame import Frame
@@ -84,8 +84,11 @@ def stored_bytes(frame: Frame) -> float:
 _TIMED: Final = (
     r"weights|read|stream|pull|bandwidth|bus|/ ?\d|floor|limit|roof|ceiling|bound|at most|best"
     r"|cannot|perfect|\bGB\b|\b(?:therefore|thus|hence|so)\b"
+    r"|no (?:less|faster|quicker|shorter|more) than|at least|minimum|\bwall\b|never|divi(?:de|sion)"
 )
 """A time that is computed of bytes, and not measured."""
+_NO_WALL: Final = Form(r"\b(?:is|are|was|were)(?: (?:no|not|hardly|by no means)|n['’]t)\b")
+"""It is said of the time that it is no limit."""
 _SAME_TIME: Final = 0.07
 _FILE_BYTES: Final = (0.45, 2.2)
 """Of a parameter, in any format."""
@@ -94,10 +97,12 @@ _FILE_BYTES: Final = (0.45, 2.2)
 def time_of_all(said: Said) -> float | None:
     """A time per token, in ms, that is all weights over the bandwidth."""
     statement, frame = said.statement, said.statement.frame
-    bandwidth = bandwidth_of(frame)
-    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or bandwidth is None:
+    bandwidths = bandwidths_of(frame)
+    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or not bandwidths:
         return None
     if frame.active_parameters is None or frame.parameters is None or not said.says(_TIMED):
+        return None
+    if _NO_WALL.search(statement.text) is not None:
         return None
     stated = frame.weight_bytes
     if stated is None or not (
@@ -106,8 +111,11 @@ def time_of_all(said: Said) -> float | None:
         stated = frame.parameters * frame.weight_bits / 8.0 if frame.weight_bits else None
     if stated is None:
         return None
-    whole = stated / bandwidth / 1e6
-    right = abs(statement.tpot_ms / whole - 1.0) < _SAME_TIME
+    whole = stated / max(bandwidths) / 1e6
+    right = any(
+        abs(statement.tpot_ms * bandwidth * 1e6 / stated - 1.0) < _SAME_TIME
+        for bandwidth in bandwidths
+    )
     # a quotient in the text may be rounded, or that of one of several cards
     near = 0.4 * whole <= statement.tpot_ms <= 1.35 * whole and said.says(
         r"\d ?/ ?\d|weights alone"
