@@ -84,7 +84,8 @@ levers:
 
 _HELPS = (
     r"(?:does|do|did|would|will|could|can)(?: ?n['o’]t| not) fit|no longer fit|spill"
-    r"|\bswapping\b|\bswap (?:space|file)|\bswap(?:s|ped|ping)? (?:in|out|to)|into swap|offload"
+    r"|\bswapping\b(?! (?:the|an?|our|its|your|\w+ (?:for|to|with|against))\b)|\bswap (?:space"
+    r"|file)|\bswap(?:s|ped|ping)? (?:in|out|to)|into swap|offload"
     r"|pcie"
     r"|system ram|\bdisk|larger batch|more (?:users|sequences|requests)|concurren"
 )

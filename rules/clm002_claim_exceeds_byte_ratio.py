@@ -156,8 +156,8 @@ _OTHERS = frozenset(
 )
 _GRACE = 1.10
 _FITTING = (
-    r"(?<!both )(?<!all )(?<!either )(?<!already )\bfits?\b|spill|\bswap(?:ped|ping| space|file"
-    r"|s (?:in|out))\b"
+    r"(?<!both )(?<!all )(?<!either )(?<!already )\bfits?\b|spill|\bswap(?:ped(?! (?:the|an?|our)\b)"
+    r"|ping(?! (?:the|an?|our|its|\w+ for)\b)| space|file|s (?:in|out))\b"
     r"|batch(?:es)? (?:more|larger)|\bcpus?\b|system ram|(?<!no )(?<!without )offload"
 )
 """What the smaller model gains beside its bytes."""

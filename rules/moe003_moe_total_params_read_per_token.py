@@ -139,7 +139,10 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if re.search(_SEVERAL, statement.text, re.IGNORECASE) or statement.is_aggregate:
         return None
-    if many_rows(said) > 1 or said.has(r"\b\d{2,5} tokens per step|\bat that load\b"):
+    if many_rows(said) > 1 or said.has(
+        r"\b\d{2,5} tokens (?:per step|routed|at once|in (?:a|one|each) (?:step|batch)|together)"
+        r"|\bat that load\b"
+    ):
         return None
     if "AGGREGATE" in statement.sentence and statement.frame.total_bandwidth_gbs is None:
         return None
@@ -155,6 +158,7 @@ def _judge(said: Said) -> Wrong | None:
             f"{took:.3g} ms are all weights over the bandwidth; one token reads the shared layers"
             f" and its routed experts{_share(statement)}",
             sure,
+            topic="time",
             numbers={"total_bytes": stored_bytes(statement.frame)},
         )
     dense = is_like_dense(said)

@@ -379,9 +379,11 @@ def _same_rate(said: Said) -> bool:
         told = re.search(_SAME_TOKENS, statement.text, re.IGNORECASE)
         if told and "PREFILL" in statement.nearby and tpot < _NO_SINGLE:
             return True
-    if statement.kind is not Kind.FIGURE or tpot is None or "TRANSFER" not in statement.clause:
+    if statement.kind is not Kind.FIGURE or tpot is None or statement.phase is not Phase.DECODE:
         return False
-    return statement.phase is Phase.DECODE and any(
-        phase is Phase.PREFILL and other is not None and abs(other - tpot) < 0.05 * other
+    if "TRANSFER" not in statement.clause and not (statement.is_linked and tpot < _NO_SINGLE):
+        return False
+    return any(
+        phase is Phase.PREFILL and other is not None and abs(other - tpot) < _ALIKE * other
         for phase, _, other in statement.earlier
     )

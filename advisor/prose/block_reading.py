@@ -59,7 +59,7 @@ _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 _NOT_OF_SPEED: Final = frozenset(
     {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED, Kind.UNHURT, Kind.NO_GAIN}
 )
-_A_RATE: Final = Form(r"tok|t/s|tps")
+_A_RATE: Final = Form(r"\btok\w*(?: ?/ ?| per | an? | each | every )s|\bt/s|\btps\b|\btg ?\d")
 _A_TIME: Final = Form(r"\d ?(?:m?s|us|µs)\b|\d ?(?:milli|micro)?seconds?\b|\b(?:tpot|itl)\b")
 _PRUNED: Final = frozenset({"PRUNE"})
 _SHORT_ANSWER: Final = 3

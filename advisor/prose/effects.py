@@ -239,6 +239,8 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
             continue
         start = sentence.start + claim.start
         end = sentence.start + claim.end
+        if claim.negated and (number := SOME_DIGIT.search(claim.text)) is not None:
+            start += number.start()  # "decoding cannot get the same 2x": the negation comes first
         absolute = claim.kind is ClaimKind.ABSOLUTE
         prefill = claim.metric is Metric.TTFT or (
             absolute and _of_prompt(block.text, clause, start)

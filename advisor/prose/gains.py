@@ -96,12 +96,21 @@ LABEL_RATE: Final = Form(
 )
 
 
+_SOME: Final = r"(?:about |around |roughly |some |~ ?|≈ ?)?"
+_IN_A_CELL: Final = Form(
+    rf"\W*(?:down {_SOME}(?P<down>\d{{1,2}}(?:\.\d+)?) ?%"
+    rf"|up {_SOME}(?P<up>\d{{1,3}}(?:\.\d+)?) ?%)\W*$"
+)
+"""A change in words, which is all that a cell holds: "down 25%"."""
+
+
 def signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     """A change with a sign beside its metric: "-37% ms/token", "TPOT: -25%", a cell "2.0x"."""
     text = block.text[clause.start : clause.end]
     is_cell = block.kind is BlockKind.CELL
     factor = BARE_FACTOR.match(text) if is_cell else None
-    match = SIGNED_PERCENT.search(text) if "%" in text else None
+    worded = _IN_A_CELL.match(text) if is_cell else None
+    match = worded or SIGNED_PERCENT.search(text) if "%" in text else None
     if factor is None and match is None:
         return None
     names = set(sentence.names)
@@ -120,8 +129,10 @@ def signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
         return Effect(Kind.GAIN, start, clause.start + factor.end(), float(factor[1]))
     if match is None or not names & {"TIME", "RATE", "SINGLE", "DECODE"}:
         return None
-    part = float(match[2]) / 100.0
-    down = match[1] != "+"
+    if worded is not None:
+        part, down = float(worded["down"] or worded["up"]) / 100.0, worded["down"] is not None
+    else:
+        part, down = float(match[2]) / 100.0, match[1] != "+"
     start, end = clause.start + match.start(), clause.start + match.end()
     if "RATE" not in names and down and part < 1.0:
         return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - part))

@@ -153,6 +153,8 @@ _BEFORE_LENGTH: Final = Form(
     r"|small|typical|fixed|long) ){0,3}(?P<own>\d[\d,.]*k?[- ]tok(?:en)?s? )?$"
 )
 _LENGTH: Final = Form(r"s?(?: lengths?)?(?: of| with|:| =|=)?(?: about| only| just| some)? ?\d")
+_ONE_PROMPT: Final = Form(r"\b(?:on|for|with|from) (?:a|one) (?:single|lone) $")
+"""One request, whatever its length."""
 _PROMPT: Final = Form(r"prompts?\b")
 _BEFORE: Final = 40
 
@@ -162,5 +164,8 @@ def is_length(text: str, start: int) -> bool:
     prompt = _PROMPT.match(text, start)
     before = _BEFORE_LENGTH.search(text, max(0, start - _BEFORE), start)
     if prompt is None or before is None:
-        return False
+        return (
+            prompt is not None
+            and _ONE_PROMPT.search(text, max(0, start - _BEFORE), start) is not None
+        )
     return before["own"] is not None or _LENGTH.match(text, prompt.end()) is not None

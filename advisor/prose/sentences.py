@@ -22,6 +22,9 @@ LONGEST_SENTENCE: Final = 1500
 _STOP: Final = re.compile(r"[.!?]+[\"'”’»)\]]?[\"'”’»)\]]?(?=\s|$)")
 _OPENS: Final = re.compile(r"\s*(?:[A-Z0-9\"'“”‘«(\[`~>+*_-]|[^\x00-\x7f]|[a-z]{1,5}[A-Z0-9]|$)")
 """A capital, a sign, or a name that begins small: "vLLM", "tg128"."""
+_BEGINS_SMALL: Final = re.compile(r"\W*(?:\w+: )?[a-z]{2,} [a-z0-9]")
+_OPENS_SMALL: Final = re.compile(rf"{_OPENS.pattern}|\s+[a-z]{{2,}}\b")
+"""Who writes the first word of a message small writes so at the beginning of each sentence."""
 _ABBREVIATIONS: Final = frozenset(
     [
         "e.g",
@@ -184,11 +187,12 @@ def sentences_of(text: str) -> tuple[Sentence, ...]:
 
 def _bounds(text: str) -> Iterator[tuple[int, int]]:
     start = 0
+    opens = _OPENS_SMALL if _BEGINS_SMALL.match(text) is not None else _OPENS
     for match in _STOP.finditer(text):
         end = match.end()
         if match[0][0] == "." and _abbreviated(text, match.start()):
             continue
-        if _OPENS.match(text, end) is None:
+        if opens.match(text, end) is None:
             continue
         if text[start:end].strip():
             yield _trimmed(text, start, end)
@@ -289,6 +293,8 @@ _ASIDE: Final = re.compile(r"\([A-Za-z][\w.-]{0,11}\)")
 
 def _within_aside(text: str, at: int, sign: str) -> bool:
     begin = at if sign == "(" else text.rfind("(", max(0, at - 13), at)
+    if text[begin : begin + 2] == "()":
+        return True  # the call of a function
     return begin >= 0 and _ASIDE.match(text, begin) is not None
 
 

@@ -137,7 +137,7 @@ _ELLIPTIC: Final = Form(
     r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?|takes?|puts?)\b(?: us| you| it)?"
     r"(?: about| around| roughly| some| only| just| up to| out at| at| near| close to| to)?"
     r"|\btp ?=?\d+|(?<![\dA-Za-z])(?<!\b[a-z] )[:=→]|(?<=[A-Za-z]):|->)"
-    r" ?~?(?P<value>\d[\d,]*(?:\.\d+)?)"
+    r" ?~?(?P<value>\d[\d,]*(?:\.\d+)?)(?!\.?\d)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
 )
@@ -375,7 +375,8 @@ def elliptic(clause: Clause, text: str, last_ms: float, *, is_rate: bool) -> Eff
 
 
 _ITS_TIME: Final = Form(
-    r"\b(?:it|this|that|they)\b (?:\w+ ){0,3}?(?:takes?|needs?|is|becomes?|be|to|at|lasts?)"
+    r"\b(?:(?:it|this|that|they)\b (?:\w+ ){0,3}?(?:takes?|needs?|is|becomes?|be|to|at|lasts?)"
+    r"|(?:brings?|gets?|takes?|puts?) (?:us|you|me|things|matters) (?:down )?(?:to|at))"
     r" (?:(?:about|only|just|exactly|roughly|some|down to) )?(?P<value>[1-9]\d*(?:\.\d+)?) ?ms\b"
     r"(?! (?:per|of|for|in|more|less|faster|slower|later|earlier|each|ttft|\w+ (?:per|each)))"
 )

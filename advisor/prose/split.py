@@ -75,7 +75,8 @@ _TP: Final = Form(
     r"\btp ?=? ?(\d+)\b|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?(?: of| ?= ?| |: ?)(\d+)"
 )
 _PART_EACH: Final = Form(
-    r"\beach (?:card|gpu|device|accelerator)? ?(?:only |then )?(?:holds?|reads?|has|loads?|keeps?)"
+    r"\b(?:each|every) (?:card|gpu|device|accelerator|rank)? ?(?:only |then )?(?:holds?|reads?|has"
+    r"|loads?|keeps?)"
     r" (?:only |just )?(?:an?|one)? ?(half|third|quarter|sixth|eighth|sixteenth)\b",
 )
 _RANK_PART: Final = Form(
@@ -83,7 +84,7 @@ _RANK_PART: Final = Form(
     r"|quarter"
     r"|sixth|eighth|sixteenth) of (?:the |all )?(?:weights|model|parameters|matrices|layers)"
 )
-_WAYS: Final = Form(rf"\b({NUMBER})[- ]way\b")
+_WAYS: Final = Form(rf"\b({NUMBER})[- ]ways?\b")
 _STAGES: Final = Form(
     r"\bpipeline[- _]parallel|\bpipeline (?:stages?|mode)\b|\b\w+-stage pipeline|\bas"
     r" (?:pipeline )?stages\b|\bpp"

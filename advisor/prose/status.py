@@ -274,7 +274,7 @@ def _is_run_in(sentences: Sequence[Sentence], index: int) -> bool:
 def _is_hypothesis(block: Block, sentences: Sequence[Sentence], index: int) -> bool:
     """Whether a label before a sentence, or the heading above, says that it is to be tested."""
     labels = [sentences[index].text, *block.headings[-1:]]
-    if index == 1:
+    if index == 1 and len(sentences[0].words) <= LABEL_WORDS:
         labels.append(sentences[0].text)
     return any(HYPOTHESIS.match(label) is not None for label in labels)
 

@@ -31,7 +31,7 @@ TURNS: Final = words("but yet instead although so because")
 LABEL_WORDS: Final = 6
 HEDGES: Final = words("may might perhaps possibly maybe could looks seems seem sometimes")
 SUPPOSED: Final = Form(
-    r"^\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might)\b"
+    r"(?:^|[:;—–] )\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might)\b"
     r"|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take|cut|run|help|double|halve|speed"
     r"|lower|improve|save|now|then|also|easily|still|put|allow|suffice|come|go|drop|fall|rise)\b)"
     r"[^?,]{3,80},"
@@ -50,7 +50,11 @@ SUPPOSED: Final = Form(
     r"|unrealistic)(?: \w+)? to)\b",
 )
 ATTRIBUTED: Final = Form(
-    r"\b(?:(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
+    r"\b(?:\w{3,}s (?:\w+ ){0,2}?(?:tell|ask|email|assure|keep telling) (?:us|me)\b"
+    r"|(?:something|what|things?|a line|one line) (?:we|i|you|they) (?:often |always |keep "
+    r"|still )?"
+    r"(?:hear|hearing|read|reading|get told)\b"
+    r"|(?:some|many|most|other)?\s?(?:people|teams|papers?|posts?|blogs?|vendors?|slides?"
     r"|brochures?"
     r"|articles?|marketing|colleagues?|customers|buyers|readers|folks|everyone"
     r"|everybody)(?: \w+){0,2} (?:say|says|said|claim|claims|claimed|think"
@@ -88,7 +92,8 @@ ATTRIBUTED: Final = Form(
     r"|maintained|contended|asserted) that)",
 )
 REFUTES: Final = Form(
-    r"[\s\"'“(\[]*(?:wrong|no[,.;:!]|no (?!(?:\w+ )?(?:kernels?|runtime|export|idea|clue|need"
+    r"[\s\"'“(\[]*(?:wrong|no[,.;:!]|no (?![\w -]{2,30}, (?:and |or )?no )(?!(?:\w+ )?(?:kernels?"
+    r"|runtime|export|idea|clue|need"
     r"|other|further|extra|new|special|custom"
     r"|code|change|retraining|fine-?tuning|calibration|accuracy|quality|perplexity|loss|recompil\w*"
     r"|repacking|conversion|draft|driver|firmware|config\w*|downside|drawback|catch|magic)\b)|nope"
@@ -128,6 +133,10 @@ COLLECTIVE: Final = Form(
     r"|that))\b",
 )
 UNCHANGED: Final = Form(
+    r"\bstill (?:\w+ )?(?:reads?|pulls?|loads?|streams?|moves?|fetch(?:es)?) (?:all|every"
+    r"|the (?:whole|full))"
+    r"|\bzeros? (?:included|and all)\b|\bincluding (?:the |all )?zeros\b"
+    r"|"
     r"\b(?:types?|writes?|chats?|decodes?|generates?|streams?|answers?|talks?|repl(?:y"
     r"|ies)) (?:on )?"
     r"(?:exactly |just )?(?:as (?:before|ever|it did|slowly)|at (?:the|its) (?:same|old) \w+)"
@@ -143,7 +152,8 @@ UNCHANGED: Final = Form(
     r"|little|almost nothing|no (?:gain|speedup|benefit|time))"
     r"|would be (?:wasted|for nothing|in vain)"
     r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain"
-    r"|benefit|speedup|effect|difference|improvement)|same (?:speed|time|latency|rate)"
+    r"|benefit|speedup|effect|difference|improvement|(?:speed |visible |measurable )?change)"
+    r"|same (?:speed|time|latency|rate)"
     r"|(?:leaves?|leaving|left) [^.;:]{3,40}? (?:as (?:it|they)|where (?:it|they)|unchanged|alone)"
     r"|(?:speed-?ups?|gains?|benefits?|advantage|improvement|effect) (?:\w+ ){0,2}?(?:vanish\w*"
     r"|disappear\w*|evaporat\w*|fad(?:es?|ed|ing)|melts?|erod\w+|goes away|falls away|shrinks"
@@ -214,7 +224,8 @@ CITED: Final = Form(r"\bet al\b\.?(?: ?\(?\d{4}\)?)?[:,][^.]{0,80}$")
 IDENTIFIER: Final = re.compile(r"\w*_\w*_\w*")
 A_SLIP: Final = Form(
     r"(?:(?! and | but | so )(?:[^.;:,]|\.(?=\d)))*? (?:is|are|was|were|looks?|sounds?|smells?"
-    r"|must be|can only be|has to be|seems? to be) (?:like )?(?:(?:clearly|obviously|surely"
+    r"|must be|would be|can only be|has to be|seems? to be) (?:like )?(?:(?:clearly|obviously"
+    r"|surely"
     r"|most likely|probably|simply|just) )?an? (?:\w+ )?(?:bug|typo|glitch|slip|miscount|misprint"
     r"|misreading|miscalculation|artefact|artifact)\b(?![- ]f)"
 )
@@ -225,8 +236,8 @@ NOBODY_WAITS: Final = Form(
     r" (?:\w+ ){0,3}?(?:sooner|faster|quicker|earlier)\b"
 )
 HYPOTHESIS: Final = Form(
-    r"\W*(?:(?:working |null |our |initial )?hypothes[ie]s|conjectures?|(?:open "
-    r"|research )?questions?"
+    r"\W*(?:(?:working |null |our |initial )?hypothes[ie]s|conjectures?|(?:open|research)"
+    r" questions?"
     r"|to (?:be )?(?:test(?:ed)?|verif(?:y|ied)|measured?))(?: \w+)?\W*(?:[:.]|$)"
 )
 """A label under which nothing is asserted yet."""
