@@ -357,13 +357,16 @@ def _is_shared_rate(said: Said) -> bool:
         return False
     if statement.is_aggregate and OF_ONE.search(statement.text) is None:
         return False
-    before = [tpot for _, _, tpot in statement.earlier if tpot]
+    before = [tpot for phase, _, tpot in statement.earlier if tpot and phase is not Phase.PREFILL]
     step = _STEP.search(statement.context_text)
     if step is not None and not _OTHERS.isdisjoint(statement.sentence):
         return False
     if step is not None:
         return statement.tpot_ms < 0.8 * float(step[1])
     told_before = statement.context_text[: statement.context_text.rfind(statement.text)]
+    shared = (statement.frame.batch or 0) > 1 or (_users(said) or 0.0) > 1
+    if _OF_TEXT.search(statement.text) is not None:
+        before = [min(before)] if before and shared else []  # and not what each of them gets
     same = not _ONE_STREAM.search(told_before) and any(
         abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before
     )
@@ -375,6 +378,10 @@ def _is_shared_rate(said: Said) -> bool:
         and re.search(r"\b(?:each|every)", statement.text, re.IGNORECASE)
     )
     return (same and not re.search(_AS_BEFORE, statement.text, re.IGNORECASE)) or divided
+
+
+_OF_TEXT = Form(r"\d[\d,]*[- ](?:token|word) \w+")
+"""A text of so many tokens, whose time is a rate in other words: that rate may be one user's."""
 
 
 def _in_words(said: Said, sure: Confidence) -> Wrong | None:

@@ -221,7 +221,12 @@ def _judge(said: Said) -> Wrong | None:
     return Wrong(_NOTHING, sure)
 
 
-_BY_BANDWIDTH = Form(r"\d ?[tg]b/s (?:\w+ ){0,2}?(?:makes?|speeds?|gives?|brings?|accelerates?)\b")
+_BY_BANDWIDTH = Form(
+    r"\d ?[tg]b/s (?:\w+ ){0,2}?(?:makes?|speeds?|gives?|brings?|accelerates?)\b"
+    r"|\b(?:because|account|thanks|owing|due|for)\b[^.;]{0,24}? (?:faster|wider|quicker) (?:hbm"
+    r"|memory"
+    r"|g?ddr|lpddr|ram|bus)"
+)
 """A bandwidth as what makes it faster."""
 
 

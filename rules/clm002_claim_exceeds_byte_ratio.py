@@ -156,7 +156,8 @@ _OTHERS = frozenset(
 )
 _GRACE = 1.10
 _FITTING = (
-    r"(?<!both )(?<!all )(?<!either )(?<!already )\bfits?\b|spill|\bswap(?:ped(?! (?:the|an?|our)\b)"
+    r"(?<!both )(?<!all )(?<!either )(?<!already )\bfits?\b|spill|\bswap(?:ped(?! (?:the|an?"
+    r"|our)\b)"
     r"|ping(?! (?:the|an?|our|its|\w+ for)\b)| space|file|s (?:in|out))\b"
     r"|batch(?:es)? (?:more|larger)|\bcpus?\b|system ram|(?<!no )(?<!without )offload"
 )

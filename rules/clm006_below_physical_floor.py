@@ -302,6 +302,13 @@ _SEEN = Form(
 """A rate that was seen, and not asked for or hoped for."""
 
 
+_OF_BOTH = Form(
+    r"\b(?:the two|both|respectively)\b[^.;]*?\d[\d.]* and \d[\d.]* ?(?:tok|t/s|ms\b)"
+    r"|\d[\d.]* and \d[\d.]* ?(?:tok\S*|t/s|ms)\b[^.;]*?\brespectively\b"
+)
+"""Two figures of two things: "the two ran at 36 and 96 tok/s"."""
+
+
 def _names_several_devices(text: str) -> bool:
     """Whether a sentence tells figures of several devices: "22 ms on the A100, 41 on the L40S"."""
     from advisor.prose.devices import devices_in  # noqa: PLC0415 - only documents pay for it
@@ -340,6 +347,8 @@ def _has_one_reading(said: Said) -> bool:
     if said.says(_COMPUTED) and not said.has("GiB"):
         return False
     if statement.table is None and _names_several_devices(statement.sentence_text):
+        return False
+    if _OF_BOTH.search(statement.sentence_text) is not None:
         return False
     taken_out = not statement.nearby.isdisjoint({"REMOVED", "PACKED"})
     fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})

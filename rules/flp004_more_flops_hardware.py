@@ -210,7 +210,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if (by_table := _by_table(statement)) is not None:
         return by_table
-    if is_excused(said) or said.says(_OF_MEMORY):
+    if is_excused(said) or said.says(_OF_MEMORY) or said.says(r"\bat (?:equal|the same) speed\b"):
         return None
     if is_unlinked(statement) or carries_over(said):
         return None

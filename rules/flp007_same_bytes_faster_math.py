@@ -39,6 +39,7 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
 from advisor.said import (
@@ -164,6 +165,11 @@ def _carried(said: Said) -> Confidence | None:
     return in_sight(statement, confidence_of(statement))
 
 
+_OF_KERNEL = Form(r"\bat M ?= ?(?:\d{2,}|[2-9]\b)")
+"""What is timed is the kernel itself, at many rows."""
+_BY_BANDWIDTH = r"\d ?(?:vs\.?|versus|against|instead of|rather than|over) \d[\d.,]* ?[gt]b/s"
+
+
 def _judge(said: Said) -> Wrong | None:
     """A faster GEMM or narrower arithmetic, and a promise for steps of one row."""
     statement = said.statement
@@ -173,6 +179,8 @@ def _judge(said: Said) -> Wrong | None:
     if "S24" in statement.nearby or {"PACKED", "PRUNE"} <= statement.nearby:
         return None
     if said.has(r"\bgemv|launch|overhead|fused|dequant") or bytes_fall(said):
+        return None
+    if _OF_KERNEL.search(statement.text) is not None or said.says(_BY_BANDWIDTH):
         return None
     return Wrong(
         "a decode step multiplies each matrix with 1 row: 2 FLOP per weight, under 1% of the matrix"

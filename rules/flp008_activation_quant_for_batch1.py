@@ -34,6 +34,7 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, gain
@@ -231,9 +232,24 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SAME = 0.01
 
 
+def _is_over_wide(statement: Statement) -> bool:
+    """Whether a row with narrow weights is compared with one of 16 bits: "speed-up vs BF16"."""
+    if statement.table is None or statement.kind is not Kind.GAIN:
+        return False
+    columns, cells, own = statement.table
+    return (
+        _OVER_WIDE.search(columns[own]) is not None and _SCHEME.search(" ".join(cells)) is not None
+    )
+
+
+_OVER_WIDE = Form(
+    r"\b(?:vs\.?|versus|over|against|relative to|than) (?:bf16|fp16|f16|16[- ]bits?)\b"
+)
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
-    if said.has(r"\bw16a16\b"):
+    if said.has(r"\bw16a16\b") or _is_over_wide(statement):
         return None  # where the weights get narrower, too, the bytes fall
     decides, faster = _decides(statement), _is_faster(said)
     sure = gain(said, "ACTQ")

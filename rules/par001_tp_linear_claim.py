@@ -232,7 +232,9 @@ def _is_bound(statement: Statement) -> bool:
     if statement.table is not None:
         columns, cells, own = statement.table
         labels = f"{columns[own]} | {cells[0]}"
-    return _BOUND.search(labels) is not None or _BEFORE_EXCHANGE.search(statement.text) is not None
+    if _BOUND.search(labels) is not None or _BEFORE_EXCHANGE.search(statement.text) is not None:
+        return True
+    return _ADDED.search(f"{statement.sentence_text} {statement.next_text}") is not None
 
 
 _BOUND = Form(
@@ -240,10 +242,20 @@ _BOUND = Form(
     r"|on paper|at best|best case|perfect|linear|GB|bytes)\b"
 )
 _BEFORE_EXCHANGE = Form(
+    r"\W*(?:the )?(?:weight |memory )?(?:traffic|reads?|reading|streaming"
+    r"|bytes)(?: alone)? (?:takes?|costs?|is|are)\b|"
     r"\b(?:before|not counting|excluding|leaving out|plus|floors?|lower bound|on paper)\b"
     r"[^.;]{0,40}?\b(?:all-?reduces?|communication|exchange|overheads?|fixed|launch\w*)\b"
     r"|\b(?:floors?|lower bound|on paper|at best|ideal(?:ly)?)\b"
 )
+_ADDED = Form(
+    r"\b(?:to this|on top|we add|adds?|added|adding|plus|then comes?|beside this)\b[^.;]{0,60}?"
+    r"\b(?:all-?reduces?|communication|exchange|collectives?)\b"
+    r"|\b(?:all-?reduces?|communication|exchange|collectives?)\b[^.;]{0,40}?\b(?:on top"
+    r"|come in addition"
+    r"|are added|is added|not counted|not included)\b"
+)
+"""The exchange is added to a figure afterwards."""
 _AS_FAST = Form(r"\bas (?:fast|quick(?:ly)?)\b|\btimes the (?:rate|speed|pace)\b")
 _BEYOND_ANY = 4.0
 """A factor beyond it is no claim of these devices: the figures are of something else."""
@@ -358,7 +370,9 @@ def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
     statement = said.statement
     if not said.has(r"all-?reduce|collective|reduces\b"):
         return None
-    each, total = _EACH.search(statement.context_text), _SUM.search(statement.text)
+    each = _EACH.search(statement.context_text)
+    totals = [one for one in _SUM.finditer(statement.text) if each is None or one[1] != each[1]]
+    total = totals[0] if totals else None
     counts = [int(n.replace(",", "")) for n in _CALLS.findall(statement.context_text)]
     if each is None or total is None or not counts:
         return None

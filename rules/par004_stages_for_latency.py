@@ -111,6 +111,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.is_aggregate or is_unlinked(statement) or not _is_of_one(statement):
         return None
+    if "QUANT" in statement.nearby or statement.cause in {"QUANT", "SPEC", "DISTILL"}:
+        return None  # the stream is faster for its bytes
     if (statement.speedup or _FELT) < _FELT or _OF_SERVICE.search(statement.text) is not None:
         return None
     text = statement.context_text

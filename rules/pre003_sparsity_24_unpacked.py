@@ -169,7 +169,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = gain(said, "S24") or _saves(statement)
     if sure is None or "PREFILL" in statement.clause:
         return None
-    packed = "PACKED" in statement.nearby and not said.has(_UNPACKED)
+    packed = "PACKED" in statement.nearby or said.has(r"\bindices\b|\bmetadata\b|9/16")
+    packed = packed and not said.has(_UNPACKED)
     most = _MOST_OF_BITS.get(statement.frame.weight_bits or 16.0, _MOST)
     if packed and statement.table is not None and (statement.frame.weight_bits or 16.0) < 16.0:
         return None  # narrower as well: the row it is compared with may be wider

@@ -80,10 +80,12 @@ _SPEED: Final = Form(
     r"|tokens (?:per|a|each) second|cheaper|itl|tpot|(?<!acceptance )rate|pace|slow\w*)\b"
 )
 """Words of speed: a term for a step alone may tell of anything in it."""
-_LOADING: Final = Form(r"\b(?:load(?:s|ed|ing)?|start-?ups?|starts?|boots?|cold start)\b")
+_LOADING: Final = Form(
+    r"\b(?:load(?:s|ed|ing)?|start-?ups?|starts?|boots?|cold start|downloads?|pulls? the)\b"
+)
 _SAME: Final = Form(
     r"\b(?:same (?:speed|rate|pace|tokens|time|latency|t/s|tok\S*|\d)|no (?:difference|change)"
-    r"|equal(?:ly)?|unchanged"
+    r"|equal(?:ly)?|unchanged|(?:exactly |just )?what (?:it|they) (?:was|were)|as before"
     r"|identical)\b"
 )
 _FELT: Final = 1.1

@@ -221,7 +221,12 @@ class BlockReader:
             earlier=earlier,
             is_aggregate=is_aggregate(clause, effect, self._cell),
             is_single=is_single(
-                clause, effect, self.names[max(0, index - _BACK) : index + 1], labels, frame.batch
+                clause,
+                effect,
+                self.names[max(0, index - _BACK) : index + 1],
+                labels,
+                frame.batch,
+                label_frame(block.column).batch if block.kind is BlockKind.CELL else None,
             ),
             clause=own,
             sentence=self.names[index],

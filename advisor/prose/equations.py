@@ -43,6 +43,12 @@ class Equation(NamedTuple):
         )
 
 
+_COUNTED: Final = re.compile(
+    r"\b(?:tokens|positions|sequences|sessions|users|chats|layers|heads)\s*$"
+)
+_BYTES: Final = re.compile(r"\s?[KMGT]i?B\b")
+
+
 def equations_in(text: str) -> list[Equation]:
     """The equations of a sentence: a product, quotient or sum, a sign of equality, a number."""
     found: list[Equation] = []
@@ -50,7 +56,13 @@ def equations_in(text: str) -> list[Equation]:
     while at >= 0 and len(found) < _MOST_PARTS:
         left = _left(text, at)
         right = re.compile(_RESULT).match(text, at + 1)
-        if left is not None and right is not None and (value := _number(right[1])) > 0:
+        other = _COUNTED.search(text, max(0, at - _REACH), at) and _BYTES.match(
+            text, at + 1 if right is None else right.end()
+        )
+        if left is None or right is None or other:
+            at = text.find("=", at + 1)
+            continue  # "24 x 6K tokens = 33 GB" leaves out what a token takes
+        if (value := _number(right[1])) > 0:
             found.append(Equation(left[0], right.end(), left[1], value))
         at = text.find("=", at + 1)
     return found

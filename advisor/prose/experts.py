@@ -24,7 +24,8 @@ _READ: Final = (
     r"|shovell?|haul)\w*"
 )
 _WHOLE: Final = (
-    r"(?:(?:the |its |their |a )?(?:whole|entire|full|complete)(?: of)?(?: the| its)?"
+    r"(?:(?:the |its |their |a )?(?:whole|entire|full|complete)(?! cop(?:y|ies)\b)(?: of)?(?: the"
+    r"| its)?"
     r"(?: \d[\d.]* ?(?:GB|B|billion|trillion)\b)?"
     r"|all of (?:it|them|its|these|those|which|the)|all (?:the |its |their )?(?:weights|parameters"
     r"|matrices|\d[\d.]* ?(?:GB|B|billion|trillion))|every (?:single )?(?:one of them|weight"

@@ -151,7 +151,7 @@ def frame_of(text: str) -> Frame:
         return NOTHING
     _, amounts, mentions = mentioned(text)
     regime = regime_of(mentions)
-    bits = widths_of(text)
+    bits = widths_of(_REPLACED.sub(" ", text))
     size, active = _one_size(text, sizes_of(text))
     models = {named.model.repo_id for named in models_in(text)}
     weight_bytes, kv_bytes, bandwidths = _amounts(text, amounts)
@@ -202,6 +202,11 @@ _SESSION: Final = Form(
     r" (?:of|with|at) (?:about |around |roughly |some |up to )?\d[\d,.]* ?k?[- ]?tok"
 )
 """A length of what stays in the cache, and not of an answer."""
+_REPLACED: Final = Form(
+    r"\b(?:instead of|rather than|in place of|replaces|replacing) (?:the |an? |our )?(?:\w+[- ])?"
+    r"(?:fp|bf|int|f)\d{1,2}\b"
+)
+"""A format that something else takes the place of."""
 _MILESTONE: Final = Form(
     r"[\W_]*M\d[\W_]{0,4}(?:(?:is |by |in |at )?(?:due|by|until|end of|mid|early|late|week|Q[1-4]"
     r"|jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept(?:ember)?|oct(?:ober)?"

@@ -184,7 +184,11 @@ OF_WHICH: Final = Form(
     r" (?:costs?|times?|parts?|overheads?)(?: of| is| are|:)?|(?:read|reading|launch|sampling"
     r"|routing|communication"
     r"|transfer|kernel|attention|draft|idle|wait) times?(?: of| is| are|:)?|plus|adds?|adding"
-    r"|sav(?:es?|ed|ing)|spends?|loses?|wastes?"
+    r"|sav(?:es?|ed|ings?)(?: is| are| was| of)?|spends?|loses?|wastes?"
+    r"|(?:all-?reduces?|collectives?|launches|kernels?|syncs?|hops?|transfers?"
+    r"|copies) (?:\w+ ){0,2}?"
+    r"(?:cost|take|need|add|last|eat)s?(?: \d[\d.]* ?[mµu]s (?:each|apiece|per \w+),?)?"
+    r"|(?:the )?(?:gap|budget|remainder|difference|slack|headroom)(?: is| of| to \w+)?"
     r"|(?:a )?(?:good |large |small )?(?:part|deal|share|bit|half|third|quarter|much|most) of"
     r" (?:the|our|its|those|these)|(?:does|do|did|finish\w*) (?:this|that|it) in) (?:under"
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",

@@ -20,6 +20,7 @@ from advisor.prose.rows import is_put_to_test
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.status_forms import (
     A_SLIP,
+    ASIDES,
     ATTRIBUTED,
     BETWEEN,
     BY_A_RULE,
@@ -235,7 +236,9 @@ def is_negated(said: Sequence[Word], clause: Clause, at: int, start: int) -> boo
         if word in FAR or word.endswith(("n't", "n’t")):
             if _is_aside(inside, len(inside) - 1 - distance):
                 continue
-            return follows not in PSEUDO_AFTER
+            mentioned = follows == "to" and distance > 1 and inside[1 - distance] in ASIDES
+            reason = inside[: len(inside) - 1 - distance][-1:] == ["reason"]  # "no reason not to"
+            return follows not in PSEUDO_AFTER and not mentioned and not reason
         if word in TURNS and distance > 0:
             return False
     return False

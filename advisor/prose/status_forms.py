@@ -26,7 +26,9 @@ BETWEEN: Final = words(
     " corresponding additional extra big large visible apparent substantial"
 )
 NEAR_REACH: Final = 3
-PSEUDO_AFTER: Final = words("only just need require matter touch merely necessarily to least")
+PSEUDO_AFTER: Final = words("only just need require matter touch merely necessarily least")
+ASIDES: Final = words("mention forget say speak")
+"""After "not to" they deny nothing."""
 TURNS: Final = words("but yet instead although so because")
 LABEL_WORDS: Final = 6
 HEDGES: Final = words("may might perhaps possibly maybe could looks seems seem sometimes")
@@ -74,6 +76,7 @@ ATTRIBUTED: Final = Form(
     r"|him|her|them)\b"
     r"|\bi(?:['’]ve| have)? (?:read|heard|hear|saw|seen)\b|rumou?r|allegedly|supposedly|so-called"
     r"|\b(?:this|that|an?) (?:\w+ )?(?:idea|notion|belief|myth|legend|rumou?r) (?:\w+ ){1,3}?that\b"
+    r"|(?:withdraw|retract|revoke|recant|take back)s? (?:\w+ ){0,6}?that\b"
     r"|claim(?:s|ed)? that|the (?:idea|claim|notion|belief|argument|hope|myth|assumption"
     r"|sentence|statement|assertion|remark|line|promise|advice|paragraph) (?:that|is|was)"
     r"|(?:this|that|the) (?:\w+ )?(?:idea|notion|belief|claim|assertion|story|line|meme|dogma)"
@@ -133,7 +136,8 @@ COLLECTIVE: Final = Form(
     r"|that))\b",
 )
 UNCHANGED: Final = Form(
-    r"\bstill (?:\w+ )?(?:reads?|pulls?|loads?|streams?|moves?|fetch(?:es)?) (?:all|every"
+    r"\bas (?:fast|quick(?:ly)?|soon|slow(?:ly)?) as (?:before|ever|it did|today|now|then)\b"
+    r"|\bstill (?:\w+ )?(?:reads?|pulls?|loads?|streams?|moves?|fetch(?:es)?) (?:all|every"
     r"|the (?:whole|full))"
     r"|\bzeros? (?:included|and all)\b|\bincluding (?:the |all )?zeros\b"
     r"|"
@@ -232,8 +236,8 @@ A_SLIP: Final = Form(
 """What the sentence calls an error: "83 GB per token looks like a bug to me"."""
 NOBODY_WAITS: Final = Form(
     r"\b(?:nothing|nobody|no (?:one|step|token|user)) waits for\b"
-    r"|\bno (?:single )?(?:token|step|repl(?:y|ies)|answer|stream|chat|user|word|letter)s?"
-    r" (?:\w+ ){0,3}?(?:sooner|faster|quicker|earlier)\b"
+    r"|\bno (?:single )?(?!(?:longer|matter|doubt)\b)\w{3,} (?:\w+ ){0,3}?(?:sooner|faster|quicker"
+    r"|earlier)\b"
 )
 HYPOTHESIS: Final = Form(
     r"\W*(?:(?:working |null |our |initial )?hypothes[ie]s|conjectures?|(?:open|research)"

@@ -215,7 +215,10 @@ def unit_at(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:
             return None
         unit = known
     if unit.dimension is Dimension.FACTOR:
-        multiplies = following is not None and _multiplies(head, following)
+        inner = at + 2 < len(tokens) and tokens[at + 2].kind is TokenKind.NUMBER
+        multiplies = following is not None and (
+            _multiplies(head, following) or (following.raw == "(" and inner)
+        )
         return None if multiplies else (unit, at + 1)
     found = _with_per(unit, tokens, at + 1)
     if head.raw == "t" and (found is None or found[0].dimension is not Dimension.RATE):

@@ -227,7 +227,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         },
         [
             (DENIED, None), (UNKNOWN, None), ({"clause": set()}, None), ({"tpot_ms": None}, None),
-            ({"tpot_ms": 10.4}, HIGH), ({"tpot_ms": 10.6}, None), ({"tpot_ms": 9.4}, None),
+            ({"tpot_ms": 10.5}, HIGH), ({"tpot_ms": 10.7}, None), ({"tpot_ms": 9.3}, None),
             ({"earlier": ((Phase.DECODE, None, 10.0),)}, None),
             ({"earlier": ((Phase.PREFILL, 2.0, None),)}, None),
         ],
