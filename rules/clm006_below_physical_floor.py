@@ -207,7 +207,10 @@ _MANY = (
     r"|pipeline[- ]parallel\w*|TP|across (?:all|the|several)|all (?:\w+ )?(?:cards|gpus))\b"
 )
 """Several devices, of which the text does not say how many."""
-_COMPUTED = r"\d ?/ ?\d.*(?:=|gives)|at most|floor|ceiling|upper bound|very best|cannot exceed"
+_COMPUTED = (
+    r"\bideal(?:ly)?\b|\d ?/ ?\d.*(?:=|gives)|at most"
+    r"|floor|ceiling|upper bound|very best|cannot exceed"
+)
 """The sentence computes a bound itself."""
 
 

@@ -210,7 +210,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if (by_table := _by_table(statement)) is not None:
         return by_table
-    if is_excused(said) or said.says(_OF_MEMORY) or said.says(r"\bat (?:equal|the same) speed\b"):
+    if is_excused(said) or said.says(_OF_MEMORY) or said.says(_HARDLY):
         return None
     if is_unlinked(statement) or carries_over(said):
         return None
@@ -287,9 +287,14 @@ _WAS_SLOWER = (
 """The text itself says that the step did not reach the bandwidth before."""
 
 
+_HARDLY = (
+    r"\bat (?:equal|the same) speed\b|\b(?:decod\w+|generati\w+|writing|typing) (?:only|just"
+    r"|hardly|barely)\b"
+)
+"""Decode is said to lose or gain next to nothing."""
 _BY_BANDWIDTH = (
     r"\b(?:because|since|as|for|thanks to|owing to|due to|with)\b[^.;]*?(?:[gt]b/s|bandwidth)"
-    r"[^.;]*?\b(?:\d{2,}|more|higher|wider|faster)\b"
+    r"[^.;]*?\b(?:\d[\d.,]*|more|higher|wider|faster)\b"
 )
 """The sentence gives bandwidths as the reason: "because this one has 400 GB/s, not 300"."""
 
@@ -301,7 +306,8 @@ def _memory_is_told(said: Said) -> bool:
     if bandwidths_in(said.statement.context_text) == 1:
         return False
     return "BYTES" in said.statement.sentence or said.has(
-        r"[gt]b/s|bandwidth|(?<!same )(?<!leaves the )memory (?:speed|clock)s?\b"
+        r"\d ?GB (?:are |is )?(?:read|moved|streamed|fetched)|[gt]b/s|bandwidth"
+        r"|(?<!same )(?<!leaves the )memory (?:speed|clock)s?\b"
         r"(?! (?:is |are |was |were |stays? |left |kept )*(?:untouched|unchanged|as (?:it|they)"
         r"|the same))"
     )

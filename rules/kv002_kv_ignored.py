@@ -147,8 +147,23 @@ _NO_ROOM = Form(
 """The cache is counted, and is too large."""
 
 
+_READ_AS_WELL = (
+    r"\b(?:keys and values|kv|k/v|cache)\b[^.;]{0,40}?\b(?:as well|too|on top|in addition|is read"
+    r"|are read"
+    r"|transferred|added|adds)\b(?! (?:nothing|no))"
+)
+"""The sentence counts the cache itself."""
+_FREE_FOR_CACHE = Form(
+    r"\b(?:free|left|available|room|spare|remains?) for (?:the |its )?(?:kv |k/v )?(?:caches?"
+    r"|context)\b"
+)
+"""What a device has left for the cache, and nothing of a step."""
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
+    if _FREE_FOR_CACHE.search(statement.text) is not None or said.says(_READ_AS_WELL):
+        return None
     sure = _sure(statement)
     denied = statement.kind is Kind.LOSS and statement.status is Status.DENIED
     if sure is None and statement.kind is not Kind.KV_IGNORED and not denied:

@@ -242,6 +242,7 @@ _BOUND = Form(
     r"|on paper|at best|best case|perfect|linear|GB|bytes)\b"
 )
 _BEFORE_EXCHANGE = Form(
+    r"\bbandwidth (?:alone )?(?:would|could|allows?|permits?|is good for)\b|"
     r"\W*(?:the )?(?:weight |memory )?(?:traffic|reads?|reading|streaming"
     r"|bytes)(?: alone)? (?:takes?|costs?|is|are)\b|"
     r"\b(?:before|not counting|excluding|leaving out|plus|floors?|lower bound|on paper)\b"

@@ -281,6 +281,13 @@ def _is_long(said: Said) -> bool:
     return "LONG" in said.statement.nearby
 
 
+_LEFT_OFF = (
+    r"\b(?:leave|left|keep|kept|switch(?:ed)?|turn(?:ed)?) (?:it|them|this|that) off\b"
+    r"|\bnot worth\b"
+)
+"""The text itself does without."""
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
@@ -289,7 +296,7 @@ def _judge(said: Said) -> Wrong | None:
     drafts = "SPEC" in statement.nearby or (
         "BATCH" not in statement.nearby and PER_PASS.search(statement.context_text) is not None
     )
-    if sure is None or not drafts:
+    if sure is None or not drafts or said.says(_LEFT_OFF):
         return None
     if statement.phase in NO_DECODE and (
         statement.phase is not Phase.PREFILL or said.says(r"ttft|prefill|first token|processing")

@@ -26,6 +26,7 @@ _WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE", "OFFL
 """Levers that a text often only mentions: they count where nothing else is near."""
 _OWN_FORMAT: Final = (("QUANT", 0), ("QUANT", 1))
 """A change of format in the clause or its sentence, which counts before a lever of another one."""
+_FORMAT_OF_ROW: Final = ("QUANT", 4)
 STRONG: Final = frozenset(PRECEDENCE) - _WEAK
 
 
@@ -54,6 +55,8 @@ def cause_of(
                 if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
                     if weak in _OWN_FORMAT and reach >= 2 and lever != "PRUNE" and changed:
                         return weak
+                    if weak == _FORMAT_OF_ROW:
+                        return weak  # what the row is, before what the lead-in mentions
                     if weak == ("CAPACITY", 0) and reach >= 2 and lever == "PEAK":
                         return weak  # two reasons for one device, each in its sentence
                     return lever, reach

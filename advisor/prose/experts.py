@@ -29,7 +29,8 @@ _WHOLE: Final = (
     r"(?: \d[\d.]* ?(?:GB|B|billion|trillion)\b)?"
     r"|all of (?:it|them|its|these|those|which|the)|all (?:the |its |their )?(?:weights|parameters"
     r"|matrices|\d[\d.]* ?(?:GB|B|billion|trillion))|every (?:single )?(?:one of them|weight"
-    r"|parameter|byte)|(?:its|their|the) (?:full |whole )?(?:\d[\d.]* )?(?:trillion|billion))"
+    r"|parameter|byte)|(?<!of )(?:its|their|the) (?:full |whole )?(?:\d[\d.]* )?(?:trillion"
+    r"|billion))"
 )
 READS_WHOLE: Final = Form(
     rf"\b{_READ} (?:\w+ ){{0,3}}?{_WHOLE}"

@@ -73,7 +73,7 @@ _LABEL: Final = Form(
     r"|(?:triggers?(?=:)|flags?|flagged|detects?|warns? (?:of|about)|complains? about|catches)\b)"
 )
 _TAIL: Final = Form(
-    rf"(?:[(\[—–:]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$",
+    rf"(?:[(\[—–:;]| - |->|→) ?(?:\w+ )?{_DROPPED}\b[^.;()\[\]]{{0,60}}[)\]]?\W*$",
 )
 """A label, or a mark at the end, by which one point of a list is rejected."""
 

@@ -136,6 +136,8 @@ COLLECTIVE: Final = Form(
     r"|that))\b",
 )
 UNCHANGED: Final = Form(
+    r"\b(?:tpot|itl|latency|speed|rate|t/s|tok\S*|time per token|pace) (?:as (?:before|it was)"
+    r"|unchanged|flat)\b|"
     r"\bas (?:fast|quick(?:ly)?|soon|slow(?:ly)?) as (?:before|ever|it did|today|now|then)\b"
     r"|\bstill (?:\w+ )?(?:reads?|pulls?|loads?|streams?|moves?|fetch(?:es)?) (?:all|every"
     r"|the (?:whole|full))"

@@ -82,6 +82,12 @@ _OF_A_STEP: Final = Form(
 _ALIKE: Final = 0.08
 
 
+_FREE: Final = Form(
+    r"\b(?:free|left|remains?|available|room|spare) (?:\w+ ){0,2}?(?:for|to)\b"
+    r"|\bfor (?:the )?cache\b"
+)
+
+
 def is_weights_alone(said: Said, cache: Cache) -> bool:
     """Whether the bytes of a whole step are told, and they are those of the weights."""
     statement = said.statement
@@ -92,6 +98,8 @@ def is_weights_alone(said: Said, cache: Cache) -> bool:
     told = _OF_A_STEP.search(statement.text)
     if told is None or "WEIGHTS" in statement.sentence or "KV" in statement.nearby:
         return False
+    if "KVQ" in statement.around or _FREE.search(statement.sentence_text) is not None:
+        return False  # the cache itself, or the room for it
     if statement.nearby.isdisjoint({"TIME", "RATE", "DECODE"}):
         return False
     weights = cache.bytes / cache.share
