@@ -192,7 +192,7 @@ _BOTH = r"\bboth\b|as well as|\balike\b|at the same time"
 _PRICE = (
     r"\b(?:(?:gpu|device|machine|card|compute)[- ](?:time|hours?|seconds?)|costs?(?! of (?:a|the"
     r"|each|one) (?:step|pass|read))|price|energy"
-    r"|joules?|watt|dollars?|euros?)\b"
+    r"|accept|half the (?:pace|speed|rate)|joules?|watt|dollars?|euros?)\b"
 )
 _USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients|chats"
 _TOTAL = r"aggregate|total|throughput|overall|all users|server|system|sum\b|combined"

@@ -43,6 +43,7 @@ from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.zeros import by_dense_reader, names_zeros, of_inputs
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
+from advisor.told.zero_rows import without_zeros
 from advisor.wording import percent, size
 
 RULE = Rule(
@@ -238,6 +239,13 @@ def _judge(said: Said) -> Wrong | None:
     """Zeros that stay in their tensors, and fewer bytes or less time claimed for them."""
     statement = said.statement
     sure = confidence_of(statement)
+    if sure is not None and (row := without_zeros(said)) is not None:
+        return Wrong(
+            f"{row.told:.3g} GB leave out the zeros; stored among the other values they take their"
+            f" bytes as before, {row.stored:.3g} GB",
+            sure,
+            numbers={"told_bytes": row.told * 1e9, "stored_bytes": row.stored * 1e9},
+        )
     about = statement.cause == "PRUNE" or _of_zeros(statement)
     if sure is None or not about or statement.phase in NO_DECODE:
         return None

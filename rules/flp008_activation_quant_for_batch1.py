@@ -237,11 +237,13 @@ def _is_over_wide(statement: Statement) -> bool:
     if statement.table is None or statement.kind is not Kind.GAIN:
         return False
     columns, cells, own = statement.table
-    return (
-        _OVER_WIDE.search(columns[own]) is not None and _SCHEME.search(" ".join(cells)) is not None
-    )
+    if _SCHEME.search(" ".join(cells)) is None:
+        return False
+    first = " ".join(statement.first_row[:1])
+    return _OVER_WIDE.search(columns[own]) is not None or _WIDE.search(first) is not None
 
 
+_WIDE = Form(r"\b(?:bf16|fp16|f16|16[- ]bits?)\b")
 _OVER_WIDE = Form(
     r"\b(?:vs\.?|versus|over|against|relative to|than) (?:bf16|fp16|f16|16[- ]bits?)\b"
 )

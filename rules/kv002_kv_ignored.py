@@ -298,6 +298,14 @@ _SAME_RATE = (
 """Ways to say that a long context is as fast as a short one."""
 
 
+_AT_LENGTH = Form(
+    r"\b(?:irrelevant|negligible|immaterial|nothing|noise|insignificant) (?:at|for|up to|below"
+    r"|under)"
+    r" (?:about |some |only )?(\d[\d,]*)( ?k)?[ -]?(?:tok|$)"
+)
+"""The length for which the cache is said to be nothing: "irrelevant at 500 tokens"."""
+
+
 def _context(said: Said) -> int:
     """The longest context that a statement is about; 0 where none is named.
 
@@ -311,6 +319,8 @@ def _context(said: Said) -> int:
     if (of_row := row_length(statement)) is not None:
         return of_row
     ignored = statement.kind is Kind.KV_IGNORED
+    if ignored and (near := _AT_LENGTH.search(statement.text)) is not None:
+        return round(float(near[1].replace(",", "")) * (1024 if near[2] else 1))
     if not (ignored or said.says(_ABOUT_LENGTH)):
         return statement.frame.context or 0
     if ignored and (own := lengths_in(part)):

@@ -340,10 +340,17 @@ def _leaves_out_exchange(said: Said) -> bool:
     )
 
 
+_COUNTED_EXCHANGE = (
+    r"\d[\d.]* ?(?:ms|[uµ]s)\b[^.;]{0,40}?\ball-?reduces?\b|\ball-?reduces?\b[^.;]{0,40}?\d ?(?:ms"
+    r"|[uµ]s)\b"
+)
+"""The exchange has a time of its own near by."""
+
+
 def _whole_bandwidth(said: Said) -> float | None:
     """Bytes over the bandwidths of all devices together in ms, where a figure is just that."""
     statement, frame = said.statement, said.statement.frame
-    if statement.tpot_ms is None:
+    if statement.tpot_ms is None or said.has(_COUNTED_EXCHANGE):
         return None
     ways = frame.devices or ways_of(statement) or 1
     summed = _SUMMED.search(statement.context_text) is not None
