@@ -367,6 +367,8 @@ def _is_shared_rate(said: Said) -> bool:
     shared = (statement.frame.batch or 0) > 1 or (_users(said) or 0.0) > 1
     if _OF_TEXT.search(statement.text) is not None:
         before = [min(before)] if before and shared else []  # and not what each of them gets
+    if _EACH_BEFORE.search(told_before) is not None:
+        before = []  # what each of them gets was told
     same = not _ONE_STREAM.search(told_before) and any(
         abs(tpot - statement.tpot_ms) < 0.06 * tpot for tpot in before
     )
@@ -380,6 +382,9 @@ def _is_shared_rate(said: Said) -> bool:
     return (same and not re.search(_AS_BEFORE, statement.text, re.IGNORECASE)) or divided
 
 
+_EACH_BEFORE = Form(
+    r"\beach (?:receiv|get|see|of them)\w*|\bper (?:user|conversation|sequence|stream)\b"
+)
 _OF_TEXT = Form(r"\d[\d,]*[- ](?:token|word) \w+")
 """A text of so many tokens, whose time is a rate in other words: that rate may be one user's."""
 

@@ -277,8 +277,11 @@ def _is_claimed(said: Said) -> bool:
     statement = said.statement
     if statement.status is Status.MEASURED:
         one = statement.is_single or said.has(_UNDRAFTED)
-        frame = statement.frame
-        told = frame.weight_bytes or (frame.parameters and frame.weight_bits)
+        from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
+
+        own, frame = frame_of(statement.context_text), statement.frame
+        near = own.weight_bytes or own.weight_bits or frame.model is None
+        told = near and (frame.weight_bytes or (frame.parameters and frame.weight_bits))
         seen = _SEEN.search(statement.text) is not None
         return one and seen and bool(told) and statement.table is None
     return statement.status is Status.ASSERTED

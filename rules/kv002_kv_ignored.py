@@ -147,6 +147,7 @@ _NO_ROOM = Form(
 """The cache is counted, and is too large."""
 
 
+_OF_COST = r"\b(?:usd|eur|cents?|dollars?|euros?)\b|\bper million\b|-hour\b"
 _READ_AS_WELL = (
     r"\b(?:keys and values|kv|k/v|cache)\b[^.;]{0,40}?\b(?:as well|too|on top|in addition|is read"
     r"|are read"
@@ -162,6 +163,10 @@ _FREE_FOR_CACHE = Form(
 
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
+    if statement.table is not None and len(set(statement.table[0])) < len(statement.table[0]):
+        return None  # which of two columns of one name it is cannot be told
+    if said.says(_OF_COST):
+        return None
     if _FREE_FOR_CACHE.search(statement.text) is not None or said.says(_READ_AS_WELL):
         return None
     sure = _sure(statement)

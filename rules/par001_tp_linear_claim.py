@@ -113,7 +113,8 @@ _EXCHANGE = (
     r" (?:swap|exchange)|\bx[148] slots?"
 )
 _LATENCY = (
-    r"\b(?:latency (?:of|floor|per (?:call|hop|layer|all-?reduce))|launch\w*|floor|\d"
+    r"\b(?:latency (?:of|floor|per (?:call|hop|layer|all-?reduce))|latency-dominated|launch\w*"
+    r"|floor|\d"
     r" ?micro-?seconds?"
     r"|\d ?[uµ]s\b|hop|alpha|start-?up|round trips?|synchroni[sz]ation cost)"
 )
@@ -219,7 +220,7 @@ def _judge(said: Said) -> Wrong | None:
         )
     alone = ways_of_row(statement) if counts_in_rows(statement) else ways_of(statement)
     ways, factor = row_of(statement) or (alone, _factor(said))
-    if ways is None or factor is None or ways <= 1:
+    if ways is None or factor is None or not 1 < ways <= _MOST_WAYS:
         return None
     if not _LINEAR * ways <= factor <= _BEYOND_ANY * ways:
         return None
@@ -234,7 +235,8 @@ def _is_bound(statement: Statement) -> bool:
         labels = f"{columns[own]} | {cells[0]}"
     if _BOUND.search(labels) is not None or _BEFORE_EXCHANGE.search(statement.text) is not None:
         return True
-    return _ADDED.search(f"{statement.sentence_text} {statement.next_text}") is not None
+    told = f"{statement.sentence_text} {statement.after_text} {statement.next_text}"
+    return _ADDED.search(told) is not None or _ROOF.search(statement.sentence_text) is not None
 
 
 _BOUND = Form(
@@ -249,6 +251,7 @@ _BEFORE_EXCHANGE = Form(
     r"[^.;]{0,40}?\b(?:all-?reduces?|communication|exchange|overheads?|fixed|launch\w*)\b"
     r"|\b(?:floors?|lower bound|on paper|at best|ideal(?:ly)?)\b"
 )
+_ROOF = Form(r"\b(?:rooflines?|lower bounds?|weights[- ]only floor)\b")
 _ADDED = Form(
     r"\b(?:to this|on top|we add|adds?|added|adding|plus|then comes?|beside this)\b[^.;]{0,60}?"
     r"\b(?:all-?reduces?|communication|exchange|collectives?)\b"
@@ -258,6 +261,8 @@ _ADDED = Form(
 )
 """The exchange is added to a figure afterwards."""
 _AS_FAST = Form(r"\bas (?:fast|quick(?:ly)?)\b|\btimes the (?:rate|speed|pace)\b")
+_MOST_WAYS = 32
+"""Devices that one model is split over; a larger number counts something else."""
 _BEYOND_ANY = 4.0
 """A factor beyond it is no claim of these devices: the figures are of something else."""
 
@@ -329,6 +334,8 @@ def _leaves_out_exchange(said: Said) -> bool:
         return False
     told = named is not None and not _BESIDE.search(statement.text, 0, named.start())
     pointing = re.search(r"\b(?:it|this|they|these|which|them|that)\b", statement.text) is not None
+    if _OF_ROOM.search(statement.text) is not None:
+        return False
     if ANY_LENGTH.search(statement.text) is not None:
         return False  # said of the context, which the exchange does not depend on
     if statement.kind in {Kind.FREE, Kind.KV_IGNORED}:
@@ -345,6 +352,9 @@ _COUNTED_EXCHANGE = (
     r"|[uµ]s)\b"
 )
 """The exchange has a time of its own near by."""
+
+
+_OF_ROOM = Form(r"\b(?:gigabytes|GB(?!/s)|memory|capacity|vram)\b")
 
 
 def _whole_bandwidth(said: Said) -> float | None:

@@ -245,6 +245,8 @@ def _wrong_rate(said: Said, sure: Confidence) -> Wrong | None:
         r"batch|users|streams|sessions|requests|sequences|in total|accepted|draft|concurr"
     ):
         return None
+    if re.search(r"[/×x*÷]\s*$", statement.sentence_text[: same.start(1)]):
+        return None  # "64 / 12.5 ms"
     tpot, rate = float(same[1]), float(same[2].replace(",", ""))
     if rate <= 0 or tpot <= 0 or abs(1e3 / tpot / rate - 1.0) < _RATE_GRACE:
         return None

@@ -138,7 +138,7 @@ _ELLIPTIC: Final = Form(
     r"|lands?|hits?|sees?|has|have|follows?|expects?|enjoys?|takes?|puts?)\b(?: us| you| it)?"
     r"(?: about| around| roughly| some| only| just| up to| out at| at| near| close to| to)?"
     r"|\btp ?=?\d+|(?<![\dA-Za-z])(?<!\b[a-z] )[:=→]|(?<=[A-Za-z]):|->)"
-    r" ?~?(?P<value>\d[\d,]*(?:\.\d+)?)(?!\.?\d)"
+    r" ?~?(?P<value>\d[\d,]*(?:\.\d+)?)(?![.,]?\d)"
     r"(?=\s*(?:each\b|apiece\b|per (?:user|stream|head|client)|[,;.)]|$|(?:for|on|with|across) "
     r"(?:each|every|one|a|two|four|eight|\d|tp|both|all)\b))",
 )

@@ -237,11 +237,20 @@ def is_concluded(text: str, clause: Clause, effect: Effect) -> bool:
     return _SHOWS.search(text, clause.start, effect.start) is not None
 
 
+_DEMANDED: Final = Form(
+    r"\b(?:acceptance|target|goal|slo|requirement|objective|criterion)s?(?: \w+)?:"
+    r"|\bmeasured (?:from|as|over|between) (?:the|each|all)\b"
+)
+"""A figure that is asked for, and how it is to be measured."""
+
+
 def is_observed(
     text: str, sentence: Sentence, clause: Clause, effect: Effect, around: Places
 ) -> bool:
     """Whether a clause tells what was measured, or what has happened, and nothing hoped for."""
     if "HOPED" in around.clause or is_concluded(text, clause, effect):
+        return False
+    if _DEMANDED.search(text, sentence.start, clause.end) is not None:
         return False
     if "MEASURED" in around.clause:
         return True
