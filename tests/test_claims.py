@@ -164,6 +164,12 @@ VALUES: list[tuple[str, Metric, float, str]] = [
     ("18 ms/token", TPOT, 18, "ms"),
     ("cuts TPOT to 18 ms", TPOT, 18, "ms"),
     ("a token takes 26 ms", TPOT, 26, "ms"),
+    ("TPOT drops below 6 ms", TPOT, 6, "ms"),
+    ("the inter-token gap is 6 ms", TPOT, 6, "ms"),
+    ("a reply of 1,000 tokens is finished in 5 s", TPOT, 5, "ms"),
+    ("generating 500 tokens takes 2.5 s", TPOT, 5, "ms"),
+    ("my 950-token answer is done in half a second", TPOT, 500 / 950, "ms"),
+    ("it types 200 tokens in a second", TPS, 200, "tokens/s"),
     ("time to first token of 200 ms", TTFT, 200, "ms"),
     ("18 ms", UNKNOWN, 18, "ms"),
     ("120 tokens/s for one user", TPS, 120, "tokens/s"),
@@ -186,6 +192,19 @@ def test_values(text: str, metric: Metric, value: float, unit: str) -> None:
     assert claim.value == pytest.approx(value)
     assert claim.speedup is None
     assert claim.before is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reading 2,000 tokens takes 100 ms",
+        "a prompt of 2,000 tokens takes 100 ms",
+        "an answer of 300 tokens saves 0.7 s",
+        "a reply of 300 tokens and one of 500 tokens take 2 s",
+    ],
+)
+def test_a_time_is_divided_by_tokens_that_are_written_in_it_alone(text: str) -> None:
+    assert all(claim.metric is not TPOT for claim in parse_claim(text).claims)
 
 
 RESOURCES: list[tuple[str, Metric, float]] = [
