@@ -122,6 +122,14 @@ _MORE = (
     r"|brings?|means?|will|would)\b"
 )
 _OTHER_LEVERS = frozenset({"QUANT", "PRUNE", "DISTILL", "KVQ", "GQA", "SPEC"})
+_CHANGING = Form(r"\bquanti[sz](?:e|es|ing|ation)\b|\b(?:requanti[sz]\w+|convert\w*|switch\w*)\b")
+"""Words for a format that is to change."""
+
+
+def _other_levers(text: str) -> frozenset[str]:
+    """What makes a step faster by itself; the one format in which the model is kept does not."""
+    kept = len(widths_of(text)) < 2 and _CHANGING.search(text) is None
+    return _OTHER_LEVERS - {"QUANT"} if kept else _OTHER_LEVERS
 
 
 def check(audit: Audit) -> Iterator[Finding]:
@@ -193,13 +201,18 @@ def _judge(said: Said) -> Wrong | None:
             numbers={"capacity_ratio": ratio},
         )
     if _only_room_grows(said):
-        return Wrong(_NOTHING, sure)
+        return Wrong(_nothing(statement.context_text), sure)
     if statement.kind is Kind.DRIVER:
         told = CAPACITY_DRIVES.search(statement.text) and not said.says(r"\bfits?\b")
         if "depend" in statement.text:  # which states what decides and hedges nothing
             sure = Confidence.HIGH
-        return Wrong(_NOTHING, sure) if told and statement.sentence & _OF_SPEED else None
-    if "CAPACITY" not in statement.sentence or not _OTHER_LEVERS.isdisjoint(statement.sentence):
+        return (
+            Wrong(_nothing(statement.context_text), sure)
+            if told and statement.sentence & _OF_SPEED
+            else None
+        )
+    others = _other_levers(statement.context_text)
+    if "CAPACITY" not in statement.sentence or not others.isdisjoint(statement.sentence):
         return None
     if statement.kind is Kind.ADVICE:
         about_speed = not statement.sentence.isdisjoint({"FASTER", "SLOWER", "RATE"})
@@ -218,7 +231,7 @@ def _judge(said: Said) -> Wrong | None:
     about_tokens = not statement.nearby.isdisjoint({"TOKENS", "LLM", "RATE"})
     if statement.phase is Phase.UNKNOWN and not about_tokens and not said.has(r"\bfits?\b"):
         sure = Confidence.MEDIUM
-    return Wrong(_NOTHING, sure)
+    return Wrong(_nothing(statement.context_text), sure)
 
 
 _BY_BANDWIDTH = Form(
@@ -264,9 +277,9 @@ _BECAUSE = (
 def _only_room_grows(said: Said) -> bool:
     """Whether a gain of one stream rests on more memory, at the old bandwidth, for what fitted."""
     statement = said.statement
-    if statement.kind is not Kind.GAIN or not _OTHER_LEVERS.isdisjoint(statement.clause):
-        return False
     text = statement.context_text
+    if statement.kind is not Kind.GAIN or not _other_levers(text).isdisjoint(statement.clause):
+        return False
     by_bytes = (
         len(capacities(text)) > 1
         and bool(held_bytes(statement))
@@ -300,8 +313,7 @@ _ROOM = 0.85
 def _room_for_what_fits(said: Said, sure: Confidence) -> Wrong | None:
     """A device with more memory said to be faster than its bandwidth allows, for what fits both."""
     statement, text = said.statement, said.statement.context_text
-    levers = _OTHER_LEVERS - {"QUANT"} if len(widths_of(text)) < 2 else _OTHER_LEVERS
-    if statement.kind is not Kind.GAIN or not levers.isdisjoint(statement.clause):
+    if statement.kind is not Kind.GAIN or not _other_levers(text).isdisjoint(statement.clause):
         return None
     if statement.phase is not Phase.DECODE and "LLM" not in statement.nearby:
         return None
@@ -372,10 +384,19 @@ def _of_shared_layers(said: Said) -> bool:
 
 
 _OF_SPEED = frozenset({"FASTER", "SLOWER", "RATE", "TIME", "DECODE"})
-_NOTHING = (
-    "memory that is not read moves nothing: at equal GB/s a token takes the same time from 24 GB as"
-    " from 48 GB (1.00x)"
-)
+_USUAL_SIZES = (24, 48)
+
+
+def _nothing(text: str) -> str:
+    """What more memory brings, in the sizes of the text where it tells two."""
+    sizes = capacities(text)
+    few, many = sizes if len(sizes) == 2 else _USUAL_SIZES
+    return (
+        "memory that is not read moves nothing: at equal GB/s a token takes the same time from"
+        f" {few} GB as from {many} GB (1.00x)"
+    )
+
+
 _PAIRS = (
     re.compile(
         r"(\d+(?:\.\d+)?)(?: ?GB)? (?:down to|to|→|->|up to) (\d+(?:\.\d+)?) ?GB\b(?!/s)",
@@ -395,7 +416,9 @@ _OF_A_CARD = Form(
 )
 _TIMES = Form(
     r"\b(twice|double|doubled|two times|2x|triple|tripled|three times|3x|thrice|quadruple"
-    r"|four times|4x) (?:the |as much )?(?:amount of )?(?:memory|vram|ram|hbm|capacity|gigabytes"
+    r"|four times|4x|(\d\.\d{1,2}) ?(?:x|×|times))"
+    r" (?:the |as much |more )?(?:amount of )?(?:memory(?! (?:bandwidth|traffic|reads))|vram|ram"
+    r"|hbm|capacity|gigabytes"
     r"|gb)\b"
 )
 _FACTORS = {"tw": 2.0, "do": 2.0, "2x": 2.0, "tr": 3.0, "th": 3.0, "3x": 3.0, "qu": 4.0, "fo": 4.0,
@@ -435,6 +458,6 @@ def _capacity_ratio(text: str) -> float | None:
             one, other = float(sizes[1]), float(sizes[2])
             return max(one, other) / min(one, other) if min(one, other) > 0 else None
     if (told := _TIMES.search(text)) is not None:
-        return _FACTORS[told[1].lower()[:2]]
+        return float(told[2]) if told[2] else _FACTORS[told[1].lower()[:2]]
     cards = {float(size) for size in _OF_A_CARD.findall(text)} - {0.0}
     return max(cards) / min(cards) if len(cards) == 2 else None

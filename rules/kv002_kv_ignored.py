@@ -149,7 +149,8 @@ _NO_ROOM = Form(
 
 _OF_COST = r"\b(?:usd|eur|cents?|dollars?|euros?)\b|\bper million\b|-hour\b"
 _READ_AS_WELL = (
-    r"\b(?:keys and values|kv|k/v|cache)\b[^.;]{0,40}?\b(?:as well|too|on top|in addition|is read"
+    r"(?<!what the )\b(?:keys and values|kv|k/v|cache)\b[^.;]{0,40}?\b(?:as well|too|on top"
+    r"|in addition|is read"
     r"|are read"
     r"|transferred|added|adds)\b(?! (?:nothing|no))"
 )
@@ -311,6 +312,10 @@ _AT_LENGTH = Form(
 """The length for which the cache is said to be nothing: "irrelevant at 500 tokens"."""
 
 
+_AS_BEFORE = Form(r"\b(?:where|what|as) it was at \d")
+"""The short length that a long one is compared with: "ITL is what it was at 1K"."""
+
+
 def _context(said: Said) -> int:
     """The longest context that a statement is about; 0 where none is named.
 
@@ -328,7 +333,7 @@ def _context(said: Said) -> int:
         return round(float(near[1].replace(",", "")) * (1024 if near[2] else 1))
     if not (ignored or said.says(_ABOUT_LENGTH)):
         return statement.frame.context or 0
-    if ignored and (own := lengths_in(part)):
+    if ignored and _AS_BEFORE.search(part) is None and (own := lengths_in(part)):
         return max(own)
     found = lengths_in(statement.context_text if ignored else sentence)
     return max([statement.frame.context or 0, *found])
@@ -378,7 +383,8 @@ _OF_SERVER = (
 )
 """What is told of a server or a model, and not of a step of decode."""
 _ADDED = (
-    r"\b(?:plus|adds?(?! (?:next to |almost |practically )?(?:nothing|no\b|little))|added"
+    r"\b(?:plus|(?<!what the cache )adds?(?! (?:next to |almost |practically )?(?:nothing|no\b"
+    r"|little))|added"
     r"|on top|in addition|and the (?:kv |k/v )?cache|(?<!even )then the cache)\b"
 )
 """The cache is counted after all."""

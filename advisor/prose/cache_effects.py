@@ -164,7 +164,7 @@ def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] 
                 return out.span()
         if labelled and (none := _NONE.match(text)) is not None:
             return none.span()
-    if "WEIGHTS" in names or " GB" in text:
+    if names & {"WEIGHTS", "BYTES"} or " GB" in text:
         only = _ONLY_WEIGHTS.search(text)
         if only is not None:
             return only.span()

@@ -14,7 +14,8 @@ from advisor.prose.lengths import inputs_in, may_tell_length
 
 _LITTLE: Final = (
     r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"
-    r"|peanuts|pocket change|dwarfed|immaterial|insignificant|trivial|tiny|irrelevant"
+    r"|peanuts|(?:pocket|small|loose|spare) change|crumbs|a drop in the (?:bucket|ocean)|dwarfed"
+    r"|immaterial|insignificant|trivial|tiny|irrelevant"
     r"|(?:too small|not enough) to (?:count|matter|notice)|not worth (?:counting|mentioning))"
 )
 _ROOM: Final = r"(?:room|space|capacity|size|fit|fitting|memory(?! bandwidth)|storage)"
@@ -86,7 +87,7 @@ KV_IGNORED: Final = Form(
     r"|one and the same (?:rate|speed|pace)|valid (?:at|for) any"
     # the same as at 1k
     r"|keeps? (?:its|the same) (?:pace|speed|rate)"
-    r"|(?:stays?|remains?|is) (?:where|what|as) it was at \d"
+    r"|(?:stays?|remains?|is) (?:where|what|as) it was at \d\w*"
     r"|(?:same|identical) (?:\d[\d.]* ?(?:tok\S*|t/s|ms)|speed|rate|pace|time|tpot|latency)"
     r"(?: \w+){0,2}? (?:as|to|like) (?:those |that |the )?(?:at |with |for |in |of )?(?:an? )?"
     r"(?:short|empty|new|fresh|\d)\w*"

@@ -75,6 +75,7 @@ def _chosen(statement: Statement, found: list[NamedDevice]) -> str | None:
 _CAPACITY: Final = Form(
     r"(?<![\w.,])(\d{1,4}) ?(?:GB|gigs?|gigabytes)\b(?!/s)"
     r"|\b(?:against|versus|vs\.?|over|than|instead of|to) (?:the )?(\d{1,4})\b(?=[.,;:)]|$| of)"
+    r"|(?<![\w.,])(\d{1,4}) (?:or|and) (?:with |of )?(?=\d{1,4} ?(?:GB|gigs?|gigabytes)\b(?!/s))"
 )
 _SIZES_OF_MEMORY: Final = frozenset(
     {4, 6, 8, 10, 11, 12, 16, 20, 22, 24, 32, 36, 40, 48, 64, 72, 80, 94, 96, 120, 128, 141, 180,
@@ -85,5 +86,5 @@ _SIZES_OF_MEMORY: Final = frozenset(
 
 def capacities(text: str) -> list[int]:
     """Different sizes of memory that a text names, the smallest first."""
-    found = {int(one or other) for one, other in _CAPACITY.findall(text)}
+    found = {int(next(filter(None, told))) for told in _CAPACITY.findall(text)}
     return sorted(found & _SIZES_OF_MEMORY)

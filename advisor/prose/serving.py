@@ -378,7 +378,9 @@ def elliptic(clause: Clause, text: str, last_ms: float, *, is_rate: bool) -> Eff
 _ITS_TIME: Final = Form(
     r"\b(?:(?:it|this|that|they)\b (?:\w+ ){0,3}?(?:takes?|needs?|is|becomes?|be|to|at|lasts?)"
     r"|(?:brings?|gets?|takes?|puts?) (?:us|you|me|things|matters) (?:down )?(?:to|at))"
-    r" (?:(?:about|only|just|exactly|roughly|some|down to) )?(?P<value>[1-9]\d*(?:\.\d+)?) ?ms\b"
+    r" (?:(?:about|only|just|exactly|roughly|some|down to) )?"
+    r"(?:(?:half|(?:an?|one) (?:third|quarter|fifth|sixth|eighth)) of (?:that|this|it)"
+    r"(?:,| \(|:) ?(?:i\.e\.,? )?)?(?P<value>[1-9]\d*(?:\.\d+)?) ?ms\b"
     r"(?! (?:per|of|for|in|more|less|faster|slower|later|earlier|each|ttft|\w+ (?:per|each)))"
 )
 """A time of what was timed before: "with the new kernel it takes 5 ms"."""

@@ -52,6 +52,7 @@ _COUNTED: Final = Form(
     rf"\b(?P<count>{NUMBER}|one|single)(?: ?[x×])?[ -](?:(?:nvidia|amd|apple|rtx|m\d|intel|dgx|more"
     rf"|such|equal) (?:pro |max |ultra )?)?(?:{CARD}|{MACHINE})\b"
     rf"|\b(?P<on>on|over|with|across) (?P<bare>{NUMBER})(?= of (?:them|these|those)\b|[,;.]|$)"
+    r"|\btp ?=? ?(?P<degree>\d{1,2})\b"
 )
 _MACHINES: Final = Form(
     rf"\b({NUMBER}) (?:more )?(?:(?:m\d|apple|dgx|nvidia|intel) (?:pro |max |ultra )?)?{MACHINE}\b"
@@ -220,7 +221,7 @@ def _against_before(statement: Statement) -> float | None:
 
 def _counts(text: str) -> Iterator[int]:
     for match in _COUNTED.finditer(text):
-        word = (match["count"] or match["bare"]).lower()
+        word = (match["count"] or match["bare"] or match["degree"]).lower()
         yield 1 if word in {"one", "single"} else count_of(word)
 
 

@@ -65,24 +65,29 @@ _OF_OTHERS: Final = Form(
     r"|\bactivations? (?:\w+ )?from \w+(?:[- ]bits?)? to \w+(?:[- ]bits?)?\b"
     rf"|\d ?tflops (?:of )?{_FORMAT}\b"
     r"|\b(?:as (?:fast|quick|slow)(?:ly)? as|(?:faster|slower|quicker|lower|higher|more|less|fewer"
-    rf"|better) than) (?:the |its |our |an? |plain )?{_FORMAT}\b",
+    rf"|better) than) (?:(?:in|with|under|at) )?(?:the |its |our |an? |plain )?{_FORMAT}\b",
 )
 """Formats of the cache, of activations and of arithmetic, or of what is compared: no width of
 weights."""
+
+
+def _width(names: str) -> Form:
+    """Names of one width; the "2 bits" of "4.2 bits" are none."""
+    return Form(rf"(?<!\d\.)\b(?:{names})\b")
+
+
 _WIDTHS: Final = (
-    (Form(r"\b(?:fp32|float32|f32|32[- ]bits?|single precision)\b"), 32.0),
+    (_width(r"fp32|float32|f32|32[- ]bits?|single precision"), 32.0),
     (
-        Form(
-            r"\b(?:bf16|fp16|f16|float16|bfloat16|16[- ]bits?|sixteen[- ]bits?|half[- ]precision)\b"
-        ),
+        _width(r"bf16|fp16|f16|float16|bfloat16|16[- ]bits?|sixteen[- ]bits?|half[- ]precision"),
         16.0,
     ),
-    (Form(r"\b(?:fp8|int8|w8a8|w8a16|w8|8[- ]bits?|e4m3|e5m2|eight[- ]bits?)\b"), 8.0),
-    (Form(r"\b(?:fp6|int6|w6a16|6[- ]bits?|six[- ]bits?)\b"), 6.0),
-    (Form(r"\b(?:int5|5[- ]bits?|five[- ]bits?)\b"), 5.0),
-    (Form(r"\b(?:int4|fp4|nf4|w4a16|w4a8|w4a4|w4|awq|gptq|4[- ]bits?|four[- ]bits?)\b"), 4.0),
-    (Form(r"\b(?:int3|3[- ]bits?|w3a16|three[- ]bits?)\b"), 3.0),
-    (Form(r"\b(?:int2|2[- ]bits?|w2a16|two[- ]bits?)\b"), 2.0),
+    (_width(r"fp8|int8|w8a8|w8a16|w8|8[- ]bits?|e4m3|e5m2|eight[- ]bits?"), 8.0),
+    (_width(r"fp6|int6|w6a16|6[- ]bits?|six[- ]bits?"), 6.0),
+    (_width(r"int5|5[- ]bits?|five[- ]bits?"), 5.0),
+    (_width(r"int4|fp4|nf4|w4a16|w4a8|w4a4|w4|awq|gptq|4[- ]bits?|four[- ]bits?"), 4.0),
+    (_width(r"int3|3[- ]bits?|w3a16|three[- ]bits?"), 3.0),
+    (_width(r"int2|2[- ]bits?|w2a16|two[- ]bits?"), 2.0),
 )
 _BLOCKS: Final = Form(
     r"\b(?:i?q[1-8]_(?:k(?:_(?:xl|[sml]))?|[01]|xxs|xs|nl|[sm])|mxfp[48]|nvfp4|mxfp6)\b",
@@ -95,7 +100,8 @@ _SHORT: Final = Form(
 )
 """Q4 beside a model or its weights; "Q4" alone is as often a quarter of a year."""
 _BITS: Final = Form(
-    r"(?<![\w.])(\d{1,2}\.\d{1,2}) ?(?:bits?(?: per weight)?|bpw)\b|(?<![\w.])(\d{1,2}) ?bpw\b",
+    r"(?<![\w.])(\d{1,2}\.\d{1,2})[ -]?(?:bits?(?: per weight)?|bpw)\b"
+    r"|(?<![\w.])(\d{1,2}) ?bpw\b"
 )
 _ALIKE: Final = 1.3
 """One format under several names: Q4_K_M of 4.5 bits is "4-bit" as well."""
