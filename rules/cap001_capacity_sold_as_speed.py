@@ -280,6 +280,8 @@ def _only_room_grows(said: Said) -> bool:
     text = statement.context_text
     if statement.kind is not Kind.GAIN or not _other_levers(text).isdisjoint(statement.clause):
         return False
+    if len(widths_of(text)) > 1:
+        return False  # of two formats the sizes may be those of the weights
     by_bytes = (
         len(capacities(text)) > 1
         and bool(held_bytes(statement))

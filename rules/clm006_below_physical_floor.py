@@ -360,6 +360,9 @@ def _has_one_reading(said: Said) -> bool:
     fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})
     if fewer and not _tells_bytes(statement):
         return False  # the weights that are left are those of no sentence
+    narrowed = statement.kind is Kind.GAIN and statement.cause == "QUANT"
+    if narrowed and (statement.frame.weight_bits or 0.0) >= _UNQUANTIZED_BITS:
+        return False  # the width is that before the change
     return not _is_ambiguous(statement)
 
 
@@ -374,6 +377,7 @@ def _is_undrafted(said: Said) -> bool:
     return said.has(_UNDRAFTED)
 
 
+_UNQUANTIZED_BITS = 16.0
 _FEWER_BYTES = frozenset({"LAYERS", "DISTILL", "LOWRANK", "GQA"})
 
 

@@ -35,6 +35,7 @@ from advisor.evidence import (
     promises_speed,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.prose.baselines import CONCLUDING
 from advisor.prose.columns import scaled_by_peak
@@ -288,12 +289,15 @@ _WAS_SLOWER = (
 
 
 _HARDLY = (
-    r"\bat (?:equal|the same) speed\b|\b(?:decod\w+|generati\w+|writing|typing) (?:only|just"
+    r"\b(?:writing|typing|generating|decoding|answering|generation|decode)\b[^.;,]{0,24}?"
+    r" (?:does|do|is|will|did) not\b(?=\W*$)"
+    r"|\bat (?:equal|the same) speed\b|\b(?:decod\w+|generati\w+|writing|typing) (?:only|just"
     r"|hardly|barely)\b"
 )
 """Decode is said to lose or gain next to nothing."""
 _BY_BANDWIDTH = (
-    r"\b(?:because|since|as|for|thanks to|owing to|due to|with)\b[^.;]*?(?:[gt]b/s|bandwidth)"
+    r"\b(?:because|since|as|for|thanks to|owing to|due to|with)\b(?:[^.;]|\.\d)*?(?:[gt]b/s"
+    r"|bandwidth)"
     r"[^.;]*?\b(?:\d[\d.,]*|more|higher|wider|faster)\b"
 )
 """The sentence gives bandwidths as the reason: "because this one has 400 GB/s, not 300"."""
@@ -315,6 +319,10 @@ def _memory_is_told(said: Said) -> bool:
 
 _NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\s?%)")
 _ALIKE = 0.06
+_OF_TOKENS = Form(
+    r" ?(?:(?:and|to|or|->|→|vs\.?|against|instead of) \d[\d.,]* ?)?(?:tok\w*|t/s|tps)\b"
+)
+"""A number that is a rate of tokens, and no peak."""
 
 
 def _follows_peak(said: Said) -> bool:
@@ -328,6 +336,8 @@ def _follows_peak(said: Said) -> bool:
         return False
     peaks, others = set[float](), set[float]()
     for match in _NUMBER.finditer(text):
+        if _OF_TOKENS.match(text, match.end()) is not None:
+            continue
         value = float(match[1].replace(",", ""))
         is_rate = re.match(r"\s?[gt]b/s", text[match.end() :], re.IGNORECASE) is not None
         (others if is_rate else peaks).add(value)

@@ -165,6 +165,8 @@ def _carried(said: Said) -> Confidence | None:
     return in_sight(statement, confidence_of(statement))
 
 
+_NARROWS = Form(r"\W*(?<!same )\b(?:int|fp|nf|w)?[2-8](?:[- ]bits?)? weights\b")
+"""A row that begins with narrower weights: "INT4 weights, FP16 math"."""
 _OF_KERNEL = Form(r"\bat M ?= ?(?:\d{2,}|[2-9]\b)")
 """What is timed is the kernel itself, at many rows."""
 _BY_BANDWIDTH = r"\d ?(?:vs\.?|versus|against|instead of|rather than|over) \d[\d.,]* ?[gt]b/s"
@@ -176,6 +178,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = gain(said, "MATMUL") or _carried(said)
     if sure is None or "BYTES" in statement.clause or carries_over(said):
         return None
+    if statement.table is not None and _NARROWS.match(statement.table[1][0]) is not None:
+        return None  # the row itself stores fewer bits
     if "S24" in statement.nearby or {"PACKED", "PRUNE"} <= statement.nearby:
         return None
     if said.has(r"\bgemv|launch|overhead|fused|dequant") or bytes_fall(said):

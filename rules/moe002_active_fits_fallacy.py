@@ -142,6 +142,11 @@ _OF_ACTIVE = (
     r"\bactiv(?:e|at\w+)\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b|per token|\brout(?:er|ing|es|ed)\b"
     r"|only (?:\w+ )?uses|top-?k|\bsparse\b"
 )
+_COUNTED = (
+    r"\b(?:holds?|keeps?|caches?|room for|space for|stores?) (?:only |just |about )?\d+ (?:out )?of"
+    r" (?:the |its |our )?\d+ (?:\w+ )?experts\b"
+)
+"""How many of the experts a memory holds, which is no claim that all of them fit."""
 _PART_KEPT = 0.85
 
 
@@ -158,7 +163,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if said.says(r"\b(?:smaller|other|dense) models?\b|in contrast"):
         return None
-    if said.has(_ELSEWHERE) or _NOT_THE_MODEL.search(statement.text):
+    if said.says(_COUNTED) or said.has(_ELSEWHERE) or _NOT_THE_MODEL.search(statement.text):
         return None
     devices = frame.devices if frame.devices and frame.devices > 1 else 1
     held = max((float(size) * 1e9 for size in sizes), default=_of_device(statement)) * devices

@@ -156,7 +156,9 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if _OF_DRAFT.search(statement.text) is not None:
         return None
-    text = f"{statement.context_text} {statement.next_text}"
+    text = statement.context_text
+    if _ELSEWHERE.match(statement.next_text) is None:
+        text = f"{text} {statement.next_text}"
     accepted = acceptance_in(text)
     if accepted is None:
         return None
@@ -184,6 +186,8 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+_ELSEWHERE = Form(r"\W*(?:on|for|in|with|against) (?!this\b|that\b|these\b|average\b)")
+"""The next sentence is of another set of prompts: "On open-ended chat acceptance was 15%"."""
 _CONCEDED = re.compile(r"^\W*(?:although|though|even though|while) [^,]{3,160}, ", re.IGNORECASE)
 _SHARE = re.compile(r"(?<![\w.])0\.\d+(?![\w.]*\d?x)")
 _CERTAIN = Form(r"\b(?:guarantee[ds]?|certain|sure|assured|always)\b")

@@ -242,6 +242,8 @@ _SPARE = (
     r"|never\b|hardly\b|rarely\b)(?:\w+ )?(?:spare|idle|unused|plentiful|abundant|free|to spare)\b"
 )
 """Arithmetic that is said to be left over, which a lever may cost."""
+_ON_CHIP = r"\bweights (?:\w+ ){0,4}?in (?:\w+ )?(?:on-chip|sram)\b"
+"""Weights that no step reads from memory."""
 _INTENSITY = Form(r"intensity (?:of|is) (?:about )?(\d+)")
 _RIDGE = Form(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP")
 
@@ -366,7 +368,7 @@ def _judge(said: Said) -> Wrong | None:
     batch_open = statement.frame.batch is None and not statement.is_single
     if batch_open and (said.says(_MAY_BE_LARGE) or many_rows(said) >= LARGE_BATCH):
         return None
-    if said.says(_SPARE):
+    if said.says(_SPARE) or said.has(_ON_CHIP):
         return None
     if said.says(_MANY_ROWS) or (said.says(_OTHER_WAIT) and not said.says(_OF_ARITHMETIC)):
         return None

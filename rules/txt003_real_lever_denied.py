@@ -107,7 +107,8 @@ def _judge(said: Said) -> Wrong | None:
 
 
 _ELSE = (
-    r"\b(?:nothing (?:that|which)|prefill|ttft|first token|training|accuracy|quality"
+    r"\b(?:nothing (?:that|which)|aside|apart from|prefill|ttft|first token|training|accuracy"
+    r"|quality"
     r"|memory footprint|capacity)\b"
 )
 _OF_FLOPS = r"\bflops (?:of|in|for|per)\b"
