@@ -122,13 +122,17 @@ _MORE = (
     r"|brings?|means?|will|would)\b"
 )
 _OTHER_LEVERS = frozenset({"QUANT", "PRUNE", "DISTILL", "KVQ", "GQA", "SPEC"})
-_CHANGING = Form(r"\bquanti[sz](?:e|es|ing|ation)\b|\b(?:requanti[sz]\w+|convert\w*|switch\w*)\b")
-"""Words for a format that is to change."""
+_NARROW = r"(?:i?q[2-8](?:_\w+)?|(?:fp|int|nf)[48]|[2-8][- ]bits?|w[48]a16|awq|gptq)"
+_KEPT = Form(
+    rf"\b\d{{1,4}}(?:\.\d)?B(?:-[\w.]+)? (?:model )?\(?(?:in |at |as |with )?{_NARROW}\b"
+    rf"|\b{_NARROW} (?:\w+ )?\d{{1,4}}(?:\.\d)?B\b"
+)
+"""A model in the format in which it is kept: "a 7B in Q4", "the 8-bit 8B"."""
 
 
 def _other_levers(text: str) -> frozenset[str]:
     """What makes a step faster by itself; the one format in which the model is kept does not."""
-    kept = len(widths_of(text)) < 2 and _CHANGING.search(text) is None
+    kept = len(widths_of(text)) < 2 and _KEPT.search(text) is not None
     return _OTHER_LEVERS - {"QUANT"} if kept else _OTHER_LEVERS
 
 

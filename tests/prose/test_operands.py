@@ -49,6 +49,7 @@ def test_a_bandwidth_is_of_each_device_or_of_all(
 
 def test_a_format_that_is_compared_with_is_not_that_of_the_figure() -> None:
     assert widths_of("The AWQ file is 2.98x as fast as FP16") == {4.0}
+    assert widths_of("It is 2.98x as fast as in FP16") == set()
 
 
 @pytest.mark.parametrize(
