@@ -31,6 +31,7 @@ from advisor.operands import routed, sentences_of
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Statement
 from advisor.prose.widths import widths_of
+from advisor.quantity.numerals import NUMERALS, SEVERAL
 from advisor.rule import MEMORY, PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
 from advisor.wording import size
@@ -76,7 +77,10 @@ levers:
     ),
 )
 
-_GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
+_GIGABYTES = re.compile(
+    rf"\b(\d+(?:\.\d+)?|(?:{SEVERAL})(?= gig)) ?(?:GB|gigs?|gigabytes)\b(?!/s| (?:per|a) s)",
+    re.IGNORECASE,
+)
 _LEAST_BYTES = 0.4
 """Per parameter: somewhat below 4 bits with scales."""
 
@@ -157,7 +161,10 @@ def _judge(said: Said) -> Wrong | None:
     total = frame.parameters
     if sure is None or not _is_of_memory(statement) or total is None:
         return None
-    sizes = _GIGABYTES.findall(statement.sentence_text)
+    sizes = [
+        NUMERALS.get(told.lower()) or float(told)
+        for told in _GIGABYTES.findall(statement.sentence_text)
+    ]
     told = said.has(_OF_ACTIVE) and (frame.active_parameters is not None or said.has("activ"))
     if not told and not _is_of_active(frame, sizes):
         return None
@@ -166,7 +173,7 @@ def _judge(said: Said) -> Wrong | None:
     if said.says(_COUNTED) or said.has(_ELSEWHERE) or _NOT_THE_MODEL.search(statement.text):
         return None
     devices = frame.devices if frame.devices and frame.devices > 1 else 1
-    held = max((float(size) * 1e9 for size in sizes), default=_of_device(statement)) * devices
+    held = max((size * 1e9 for size in sizes), default=_of_device(statement)) * devices
     bits = frame.weight_bits or 16.0
     named = len(widths_of(statement.sentence_text)) == 1  # the width that is meant, and no other
     least = _PART_KEPT * bits / 8.0 if named else min(_LEAST_BYTES, _PART_KEPT * bits / 8.0)
@@ -197,8 +204,8 @@ def _is_of_memory(statement: Statement) -> bool:
     return statement.kind is Kind.FITS
 
 
-def _is_of_active(frame: Frame, sizes: list[str]) -> bool:
+def _is_of_active(frame: Frame, sizes: list[float]) -> bool:
     """Whether one size of memory is that of the active parameters, whoever says so."""
     if frame.active_parameters is None or frame.weight_bits is None or len(sizes) != 1:
         return False
-    return abs(float(sizes[0]) * 8e9 / (frame.active_parameters * frame.weight_bits) - 1.0) < _SAME
+    return abs(sizes[0] * 8e9 / (frame.active_parameters * frame.weight_bits) - 1.0) < _SAME

@@ -153,7 +153,7 @@ _BEFORE_LENGTH: Final = Form(
     r"|small|typical|fixed|long) ){0,3}(?P<own>\d[\d,.]*k?[- ]tok(?:en)?s? )?$"
 )
 _LENGTH: Final = Form(r"s?(?: lengths?)?(?: of| with|:| =|=)?(?: about| only| just| some)? ?\d")
-_ONE_PROMPT: Final = Form(r"\b(?:on|for|with|from) (?:a|one) (?:single|lone) $")
+_ONE_PROMPT: Final = Form(r"\b(?:on|for|with|from) (?:(?:a|one) (?:single|lone)|one) $")
 """One request, whatever its length."""
 _PROMPT: Final = Form(r"prompts?\b")
 _BEFORE: Final = 40

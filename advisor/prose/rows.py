@@ -37,7 +37,8 @@ _BATCH_COLUMN: Final = Form(
     r"|max_batch_size|clients|chats|conversations|callers)\b",
 )
 _DEVICES_COLUMN: Final = Form(
-    r"^(?:#\s?)?(?:gpus|cards|devices|tp|tensor parallel\w*|number of (?:gpus|cards|devices))\b"
+    r"^(?:#\s?)?(?:number of )?(?:gpus|cards|devices|ranks|accelerators)\b"
+    r"|^(?:#\s?)?(?:tp|tensor parallel\w*)\b"
     r"|\btp (?:size|degree)\b|^(?:nvidia |amd |rtx )?[a-z]{0,3}\d{2,4}[a-z]{0,3}s$",
 )
 _BYTES_COLUMN: Final = Form(

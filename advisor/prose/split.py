@@ -36,6 +36,8 @@ _FROM_TO: Final = Form(
     rf"|\b(?:{CARD}|degree|size|count)(?: \w+)? from (?P<few2>\d+) to (?P<many2>\d+)\b"
     r"|\b(?:tp|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?)(?:[ =-]| of )?(?P<few3>\d{1,2}) to"
     r" (?:tp ?=?)?(?P<many3>\d{1,2})\b"
+    r"|(?<![\w.])(?P<few4>\d{1,2}) ?(?:->|→|to) ?(?P<many4>\d{1,2})(?:-way)? (?:in |with |of )?"
+    r"(?:tp|tensor[-_ ]parallel\w*)\b"
 )
 _GOING: Final = Form(
     rf"\b(?:go(?:ing|es)?|mov(?:e|es|ing)|scal(?:e|es|ing)|step(?:s|ping)?|grow(?:s|ing)?"
