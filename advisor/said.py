@@ -236,6 +236,10 @@ _SUMMED: Final = Form(
     r"\b(?:in (?:sum|total)|together|altogether|overall|combined)\W*$"
     r"|\b(?:serves?|puts? out|delivers?|handles?|process(?:es)?) (?:about |some |roughly )?"
     r"[\d.]+(?: times|x) (?:the|as many) tokens\b"
+    r"|\b(?:server|service|node|cluster|replica|pool|endpoint)s? (?:now |then )?(?:delivers?"
+    r"|delivered"
+    r"|produces?|produced|emits?|emitted|puts? out|logs?|logged|reports?|reported|sustains?"
+    r"|sustained) (?:about |some |roughly )?\d[\d,. ]*(?:tok|t/s)"
 )
 _SHAPE: Final = Form(r"\bM ?= ?\d+")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")

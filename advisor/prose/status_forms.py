@@ -33,7 +33,7 @@ TURNS: Final = words("but yet instead although so because")
 LABEL_WORDS: Final = 6
 HEDGES: Final = words("may might perhaps possibly maybe could looks seems seem sometimes")
 SUPPOSED: Final = Form(
-    r"(?:^|[:;—–] )\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might)\b"
+    r"(?:^|[:;—–] )\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might|ought|should)\b"
     r"|\beven if\b[^.;]{3,160}?\bwould\b|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take"
     r"|cut|run|help|double|halve|speed"
     r"|lower|improve|save|now|then|also|easily|still|put|allow|suffice|come|go|drop|fall|rise)\b)"
