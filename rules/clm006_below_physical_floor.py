@@ -361,7 +361,10 @@ def _has_one_reading(said: Said) -> bool:
     if fewer and not _tells_bytes(statement):
         return False  # the weights that are left are those of no sentence
     narrowed = statement.kind is Kind.GAIN and statement.cause == "QUANT"
-    if narrowed and (statement.frame.weight_bits or 0.0) >= _UNQUANTIZED_BITS:
+    if narrowed and (
+        (statement.frame.weight_bits or 0.0) >= _UNQUANTIZED_BITS
+        or _FROM_BITS.search(statement.sentence_text) is not None
+    ):
         return False  # the width is that before the change
     return not _is_ambiguous(statement)
 
@@ -378,6 +381,11 @@ def _is_undrafted(said: Said) -> bool:
 
 
 _UNQUANTIZED_BITS = 16.0
+_FROM_BITS = Form(
+    r"\b(?:\d{1,2}|four|eight|sixteen)(?:[- ]bits?)? (?:to|down to|->|→) "
+    r"(?:\d{1,2}|four|eight|two|three)[- ]bits?\b"
+)
+"""A change of the width, told beside the figures: "Eight to four bits: 38 -> 61 t/s"."""
 _FEWER_BYTES = frozenset({"LAYERS", "DISTILL", "LOWRANK", "GQA"})
 
 

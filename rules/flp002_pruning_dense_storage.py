@@ -259,6 +259,8 @@ def _judge(said: Said) -> Wrong | None:
         of_inputs(statement.context_text) and "DENSE" not in statement.nearby
     ):
         return None
+    if said.says(r"\bcompute[- ]bound\b"):
+        return None  # a phase or a batch for which arithmetic counts
     if said.says(r"\bby what is no(?:t| longer) (?:read|stored|there)"):
         return None
     if not statement.sentence.isdisjoint({"KVQ", "SPEC", "DISTILL", "ACTQ"}):

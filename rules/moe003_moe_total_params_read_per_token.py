@@ -131,7 +131,7 @@ def _judge(said: Said) -> Wrong | None:
     sure = _sure(statement)
     sparse = "MOE" in statement.nearby or statement.frame.active_parameters is not None
     sparse = sparse or TRAFFIC_KEPT.search(statement.text) is not None
-    if _DENSE_LABEL.match(statement.sentence_text):
+    if _DENSE_LABEL.match(statement.sentence_text) or _FROM_THERE.match(statement.sentence_text):
         return None
     if sure is None or not sparse or statement.phase in NO_DECODE:
         return None
@@ -175,6 +175,11 @@ def _judge(said: Said) -> Wrong | None:
 
 _DENSE_LABEL = Form(r"\W*(?:an? |the )?dense\b[^.;:]{0,32}:")
 """A sentence that begins with the dense model that it is about."""
+_FROM_THERE = Form(
+    r"\W*(?:from (?:then|there|that (?:point|batch)|here) on(?:wards?)?|beyond (?:that|this)"
+    r"|at (?:that|this) (?:point|batch)|past (?:that|this))\b"
+)
+"""A sentence of the load that the one before it names: "From then on every step streams all"."""
 _WAVERING = r"\b(?:may|might|perhaps|possibly|maybe|could|seems?|appears?|sometimes)\b"
 
 

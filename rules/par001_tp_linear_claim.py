@@ -25,11 +25,13 @@ import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit
+from advisor.catalog.hardware import device
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.prose.baselines import OVER_BANDWIDTH
 from advisor.prose.cache_patterns import ANY_LENGTH
+from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.portions import is_portion
 from advisor.prose.split import (
@@ -368,7 +370,9 @@ def _whole_bandwidth(said: Said) -> float | None:
         return None
     each = frame.bandwidth_gbs
     rates = [bandwidth_of(frame), each if summed else None, each * ways if each else None]
-    sizes = [float(match[1]) for match in _GIGABYTES.finditer(statement.context_text)]
+    rooms = {device(one.identifier).memory_gb for one in devices_in(statement.context_text)}
+    told = (float(match[1]) for match in _GIGABYTES.finditer(statement.context_text))
+    sizes = [size for size in told if size not in rooms]
     floors = [size / rate * 1e3 for rate in rates if rate for size in sizes if size >= 1.0]
     if said.floor is not None:
         floors.append(said.floor.ms)

@@ -388,8 +388,26 @@ def test_counts_and_shares_read_back(whole: int) -> None:
         assert parse_quantity(text, RATIO).value == pytest.approx(share, rel=1e-4)
 
 
+def test_a_number_in_words_and_one_with_a_suffix() -> None:
+    (found,) = scan("Contexts from one to 20K tokens.", TOKENS)
+    assert found.quantity.high == 20_000.0
+
+
 ALPHABET = st.sampled_from(
-    [*"0123456789.,%x×/-–:+~<>=() kMGBs\n", " to ", " from ", " per ", " ms", " tok/s", "µ", "🚀"]
+    [
+        *"0123456789.,%x×/-–:+~<>=() kMGBs\n",
+        " to ",
+        " from ",
+        " per ",
+        " ms",
+        " tok/s",
+        "µ",
+        "🚀",
+        " one ",
+        " twenty",
+        " tokens",
+        " half a second",
+    ]
 )
 
 

@@ -14,7 +14,8 @@ from advisor.forms import Form
 SIGNED_PERCENT: Final = Form(r"(?<![\w.])([-+−–])\s?(\d{1,3}(?:\.\d+)?)\s?%")
 BARE_FACTOR: Final = re.compile(r"\s*(?:about |~|up to |≈ ?)?(\d{1,3}(?:\.\d+)?)\s?[x×]\b")
 FRACTION: Final = Form(
-    r"\b(?P<part>half|quarter|(?:(?<=\ba )|(?<=\ban )|(?<=\bone )|(?<=\bthe )|(?<=\bby )|(?<=\bto )"
+    r"\b(?<!first )(?<!second )(?<!other )(?<!latter )(?P<part>half|quarter|(?:(?<=\ba )"
+    r"|(?<=\ban )|(?<=\bone )|(?<=\bthe )|(?<=\bby )|(?<=\bto )"
     r"|(?<=\beach )|(?<=-)|(?<=\btwo ))(?:third|fifth|sixth|seventh|eighth|tenth|twelfth"
     r"|sixteenth))"
     r"s?\b(?! (?:million|billion))",

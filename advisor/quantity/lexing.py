@@ -86,7 +86,7 @@ def tokenize(text: str) -> list[Token]:
             value = _number(raw)
             attached = value is None or (glued and _in_a_name(tokens))
         elif kind is word:
-            value = NUMERALS.get(folded)
+            value = float(NUMERALS[folded]) if folded in NUMERALS else None
         tokens.append(Token(kind, raw, folded, start, end, glued, value, attached, opens))
     return _join_fractions_and_chains(tokens) if _CHAIN.search(text) else tokens
 
