@@ -47,6 +47,7 @@ from advisor.prose.status_forms import (
     PSEUDO_AFTER,
     QUOTES,
     REFUTES,
+    REFUTING_CLAUSE,
     REFUTING_TAIL,
     SENTENCE_ADVERBS,
     STANDS_BY,
@@ -301,8 +302,7 @@ def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause:
             continue
         if other.opener in {"but", "yet"} or not _CONCEDED.search(text, other.start, other.end):
             return True
-    tail = text[clause.end : sentence.end]
-    if re.match(r"[,;:–— ]*(?:wrong|false|no\b|not true|but |yet |however)", tail, re.IGNORECASE):
+    if REFUTING_CLAUSE.match(text, clause.end, sentence.end) is not None:
         return True
     for later in sentences[index + 1 : index + 3]:
         if REFUTES.match(text, later.start):

@@ -100,12 +100,18 @@ ATTRIBUTED: Final = Form(
     r"|(?<!we )(?<!i )(?:conclude|concluded|assumed|believed|thought|insist|insisted|swear|swore"
     r"|maintained|contended|asserted) that)",
 )
-REFUTES: Final = Form(
-    r"[\s\"'“(\[]*(?:wrong|no[,.;:!]|no (?![\w -]{2,30}, (?:and |or )?no )(?!(?:\w+ )?(?:kernels?"
+_NO: Final = (
+    r"(?:no[,.;:!]|no (?![\w -]{2,30}, (?:and |or )?no )(?!(?:\w+ )?(?:kernels?"
     r"|runtime|export|idea|clue|need"
     r"|other|further|extra|new|special|custom"
     r"|code|change|retraining|fine-?tuning|calibration|accuracy|quality|perplexity|loss|recompil\w*"
-    r"|repacking|conversion|draft|driver|firmware|config\w*|downside|drawback|catch|magic)\b)|nope"
+    r"|repacking|conversion|draft|driver|firmware|config\w*|downside|drawback|catch|magic)\b))"
+)
+"""A no, unless it tells what is not needed."""
+REFUTING_CLAUSE: Final = Form(rf"[,;:–— ]*(?:(?:wrong|false|not true|but|yet|however)\b|{_NO}|no$)")
+"""How a clause begins that takes back the one before it."""
+REFUTES: Final = Form(
+    rf"[\s\"'“(\[]*(?:wrong|{_NO}|nope"
     r"|false|not (?:so|really|quite|true|at|with|on|for|in"
     r"|unless)|never|incorrect|untrue|nonsense"
     r"|(?:this|that|it|they|these|both|neither)(?:'s|’s| is| are| was| does| do| did| will| would"
