@@ -20,6 +20,7 @@ from advisor.prose.rows import is_put_to_test
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.status_forms import (
     A_SLIP,
+    ACTED_ON,
     ASIDES,
     ATTRIBUTED,
     BETWEEN,
@@ -277,6 +278,8 @@ def _is_run_in(sentences: Sequence[Sentence], index: int) -> bool:
 
 def _is_hypothesis(block: Block, sentences: Sequence[Sentence], index: int) -> bool:
     """Whether a label before a sentence, or the heading above, says that it is to be tested."""
+    if ACTED_ON.search(sentences[index].text) is not None:
+        return False
     labels = [sentences[index].text, *block.headings[-1:]]
     if index == 1 and len(sentences[0].words) <= LABEL_WORDS:
         labels.append(sentences[0].text)

@@ -262,6 +262,12 @@ HYPOTHESIS: Final = Form(
     r"|to (?:be )?(?:test(?:ed)?|verif(?:y|ied)|measured?))(?: \w+)?\W*(?:[:.]|$)"
 )
 """A label under which nothing is asserted yet."""
+ACTED_ON: Final = Form(
+    r"\b(?:so|therefore|hence|thus),? (?:(?:we|let us|let['’]s) (?:will |should |shall )?)?(?:use"
+    r"|take"
+    r"|cut|reduce|lower|buy|drop|prune|move|switch|replace|remove|skip|shrink|quanti[sz]e)\b"
+)
+"""A hypothesis from which an act follows at once: it is believed."""
 ELSEWHERE: Final = Form(
     r"\b(?:(?:comes?|came|stems?|derives?|originates?) from|(?:is|are|was|were) due to|owed to|has)"
     r" (?:elsewhere|another (?:source|cause|place|reason)|something else|(?:an)?other reasons?"

@@ -174,3 +174,10 @@ def test_more_memory_is_told_in_the_sizes_of_the_text() -> None:
 )
 def test_what_is_told_of_parts_bounds_and_several_devices_is_left_alone(text: str) -> None:
     assert findings(text) == []
+
+
+def test_a_hypothesis_that_is_acted_on_is_believed() -> None:
+    told = "Decode at batch 1 takes 20 ms a token. Hypothesis: the FLOPs are the cost"
+    assert findings(f"{told}.") == []
+    (found,) = findings(f"{told}, so use fewer FLOPs per layer.")
+    assert found.rule == "TXT001"
