@@ -34,8 +34,9 @@ from advisor.prose.compared import capacities, compared_devices
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import CAPACITY_DRIVES
+from advisor.prose.shrinkage import FORMAT
 from advisor.prose.tiers import SHARED_LAYERS
-from advisor.prose.widths import widths_of
+from advisor.prose.widths import UNQUANTIZED_BITS, widths_of
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidths_in, confidence_of
 from advisor.wording import size
@@ -122,10 +123,9 @@ _MORE = (
     r"|brings?|means?|will|would)\b"
 )
 _OTHER_LEVERS = frozenset({"QUANT", "PRUNE", "DISTILL", "KVQ", "GQA", "SPEC"})
-_NARROW = r"(?:i?q[2-8](?:_\w+)?|(?:fp|int|nf)[48]|[2-8][- ]bits?|w[48]a16|awq|gptq)"
 _KEPT = Form(
-    rf"\b\d{{1,4}}(?:\.\d)?B(?:-[\w.]+)? (?:model )?\(?(?:in |at |as |with )?{_NARROW}\b"
-    rf"|\b{_NARROW} (?:\w+ )?\d{{1,4}}(?:\.\d)?B\b"
+    rf"\b\d{{1,4}}(?:\.\d)?B(?:-[\w.]+)? (?:model )?\(?(?:in |at |as |with )?{FORMAT}\b"
+    rf"|\b{FORMAT} (?:\w+ )?\d{{1,4}}(?:\.\d)?B\b"
 )
 """A model in the format in which it is kept: "a 7B in Q4", "the 8-bit 8B"."""
 
@@ -365,12 +365,11 @@ def _fits_both(said: Said, sizes: list[int]) -> bool:
         return True
     held = held_bytes(said.statement)
     if not held and frame.parameters is not None:
-        held.append(frame.parameters * (frame.weight_bits or _WIDEST_BITS) / 8.0)
+        held.append(frame.parameters * (frame.weight_bits or UNQUANTIZED_BITS) / 8.0)
     others = [size for size in sizes if all(abs(size * 1e9 / one - 1.0) > 0.02 for one in held)]
     return bool(held and others) and max(held) < _ROOM * min(others) * 1e9
 
 
-_WIDEST_BITS = 16.0
 _OF_A_QUANT = Form(
     r"(?<![\w.])(\d+(?:\.\d+)?) ?(?:GB|gigs?) (?:(?:\w+ )?\d+B )?(?:\w+ )?(?:quant|model|file|gguf"
     r"|checkpoint)\b"

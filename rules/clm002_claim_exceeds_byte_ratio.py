@@ -34,7 +34,7 @@ from advisor.judge import GRACE
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.shrinkage import TIMES_LESS, byte_ratio, sizes_by_format, tells_sizes
-from advisor.prose.widths import sizes_of, widths_of
+from advisor.prose.widths import UNQUANTIZED_BITS, sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import (
     NO_DECODE,
@@ -252,11 +252,8 @@ def _has_own_factors(sentence: str) -> bool:
     "FP8 brings 1.9x, INT4 3.1x".
     """
     widths = widths_of(sentence)
-    narrow = len(widths) > 1 and max(widths) < _UNQUANTIZED_BITS
+    narrow = len(widths) > 1 and max(widths) < UNQUANTIZED_BITS
     return narrow and len(_FACTORS.findall(sentence)) > 1
-
-
-_UNQUANTIZED_BITS = 16.0
 
 
 def _sure(statement: Statement) -> Confidence | None:

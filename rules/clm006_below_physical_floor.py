@@ -40,8 +40,9 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.shrinkage import changes_width
 from advisor.prose.users import HOW_MANY, MANY
-from advisor.prose.widths import sizes_of, widths_of
+from advisor.prose.widths import UNQUANTIZED_BITS, sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, floor_of, rows_in
 from advisor.steps import Step
@@ -362,8 +363,8 @@ def _has_one_reading(said: Said) -> bool:
         return False  # the weights that are left are those of no sentence
     narrowed = statement.kind is Kind.GAIN and statement.cause == "QUANT"
     if narrowed and (
-        (statement.frame.weight_bits or 0.0) >= _UNQUANTIZED_BITS
-        or _FROM_BITS.search(statement.sentence_text) is not None
+        (statement.frame.weight_bits or 0.0) >= UNQUANTIZED_BITS
+        or changes_width(statement.sentence_text)
     ):
         return False  # the width is that before the change
     return not _is_ambiguous(statement)
@@ -380,12 +381,6 @@ def _is_undrafted(said: Said) -> bool:
     return said.has(_UNDRAFTED)
 
 
-_UNQUANTIZED_BITS = 16.0
-_FROM_BITS = Form(
-    r"\b(?:\d{1,2}|four|eight|sixteen)(?:[- ]bits?)? (?:to|down to|->|→) "
-    r"(?:\d{1,2}|four|eight|two|three)[- ]bits?\b"
-)
-"""A change of the width, told beside the figures: "Eight to four bits: 38 -> 61 t/s"."""
 _FEWER_BYTES = frozenset({"LAYERS", "DISTILL", "LOWRANK", "GQA"})
 
 

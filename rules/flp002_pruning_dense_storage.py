@@ -40,6 +40,7 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
 from advisor.prose.model import Kind, Phase, Statement
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.zeros import by_dense_reader, names_zeros, of_inputs
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
@@ -202,7 +203,6 @@ _READ_GB = re.compile(
     r"[^.;:\d]{0,24}(\d+(?:\.\d+)?) ?GB\b(?!/s)",
     re.IGNORECASE,
 )
-_SOME_GB = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _SOME_SHARE = re.compile(
     r"(?<![\d.])(\d{1,2}) ?(?:%|per ?cent)|\b(half|every (?:second|other))\b", re.IGNORECASE
 )
@@ -220,7 +220,7 @@ def _reads_share(said: Said) -> bool:
     if told is None or statement.phase is not Phase.DECODE:
         return False
     own = float(told[1])
-    sizes = [float(one[1]) for one in _SOME_GB.finditer(statement.context_text)]
+    sizes = [one.gigabytes for one in gigabytes_in(statement.context_text)]
     if statement.frame.parameters is not None:
         widths = (statement.frame.weight_bits,) if statement.frame.weight_bits else _WIDTHS
         sizes.extend(statement.frame.parameters * bits / 8e9 for bits in widths)

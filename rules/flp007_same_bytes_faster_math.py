@@ -41,6 +41,7 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase
+from advisor.prose.widths import UNQUANTIZED_BITS, widths_of
 from advisor.rule import PROSE, Rule
 from advisor.said import (
     Said,
@@ -165,11 +166,16 @@ def _carried(said: Said) -> Confidence | None:
     return in_sight(statement, confidence_of(statement))
 
 
-_NARROWS = Form(r"\W*(?<!same )\b(?:int|fp|nf|w)?[2-8](?:[- ]bits?)? weights\b")
-"""A row that begins with narrower weights: "INT4 weights, FP16 math"."""
 _OF_KERNEL = Form(r"\bat M ?= ?(?:\d{2,}|[2-9]\b)")
 """What is timed is the kernel itself, at many rows."""
 _BY_BANDWIDTH = r"\d ?(?:vs\.?|versus|against|instead of|rather than|over) \d[\d.,]* ?[gt]b/s"
+
+
+def _narrows(row: str) -> bool:
+    """Whether a row begins with narrower weights: "INT4 weights, FP16 math"."""
+    first = row.split(",", maxsplit=1)[0]
+    is_changed = "weights" in first and "same" not in first
+    return is_changed and any(bits < UNQUANTIZED_BITS for bits in widths_of(first))
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -178,7 +184,7 @@ def _judge(said: Said) -> Wrong | None:
     sure = gain(said, "MATMUL") or _carried(said)
     if sure is None or "BYTES" in statement.clause or carries_over(said):
         return None
-    if statement.table is not None and _NARROWS.match(statement.table[1][0]) is not None:
+    if statement.table is not None and _narrows(statement.table[1][0]):
         return None  # the row itself stores fewer bits
     if "S24" in statement.nearby or {"PACKED", "PRUNE"} <= statement.nearby:
         return None

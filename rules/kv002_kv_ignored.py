@@ -37,6 +37,7 @@ from advisor.prose.cache_patterns import (
 )
 from advisor.prose.lengths import sequences_in
 from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
 from advisor.told.cache_rows import keeps_its_rate, row_length
@@ -88,7 +89,6 @@ _OTHER_STATE = (
     r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
     r"|\bunder\b|\bif\b"
 )
-_GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _KV_BYTES_PER_TOKEN = 131_072
 """Of an 8B with 32 layers and 8 KV heads of 128 in 16 bits: 32 x 8 x 128 x 2 x 2."""
 
@@ -358,8 +358,8 @@ def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     count, one = sequences_in(text), per_token * length
     if _OF_ONE_CACHE.search(said.statement.text) is not None:
         return None
-    for amount in _GIGABYTES.findall(said.statement.text):
-        told = float(amount) * 1e9
+    for amount in gigabytes_in(said.statement.text):
+        told = amount.gigabytes * 1e9
         if count > 1 and abs(told - one) < 0.1 * one:
             return told, count * one, count
     return None

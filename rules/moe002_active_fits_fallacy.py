@@ -18,7 +18,6 @@ Where experts live on the host or on disk and are fetched: say so beside the cla
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -30,8 +29,8 @@ from advisor.forms import Form
 from advisor.operands import routed, sentences_of
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Statement
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.widths import widths_of
-from advisor.quantity.numerals import NUMERALS, SEVERAL
 from advisor.rule import MEMORY, PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
 from advisor.wording import size
@@ -77,10 +76,6 @@ levers:
     ),
 )
 
-_GIGABYTES = re.compile(
-    rf"\b(\d+(?:\.\d+)?|(?:{SEVERAL})(?= gig)) ?(?:GB|gigs?|gigabytes)\b(?!/s| (?:per|a) s)",
-    re.IGNORECASE,
-)
 _LEAST_BYTES = 0.4
 """Per parameter: somewhat below 4 bits with scales."""
 
@@ -161,10 +156,7 @@ def _judge(said: Said) -> Wrong | None:
     total = frame.parameters
     if sure is None or not _is_of_memory(statement) or total is None:
         return None
-    sizes = [
-        NUMERALS.get(told.lower()) or float(told)
-        for told in _GIGABYTES.findall(statement.sentence_text)
-    ]
+    sizes = [one.gigabytes for one in gigabytes_in(statement.sentence_text)]
     told = said.has(_OF_ACTIVE) and (frame.active_parameters is not None or said.has("activ"))
     if not told and not _is_of_active(frame, sizes):
         return None

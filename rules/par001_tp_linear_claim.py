@@ -34,6 +34,7 @@ from advisor.prose.cache_patterns import ANY_LENGTH
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.portions import is_portion
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.split import (
     BY_COUNT,
     chain_of,
@@ -371,7 +372,7 @@ def _whole_bandwidth(said: Said) -> float | None:
     each = frame.bandwidth_gbs
     rates = [bandwidth_of(frame), each if summed else None, each * ways if each else None]
     rooms = {device(one.identifier).memory_gb for one in devices_in(statement.context_text)}
-    told = (float(match[1]) for match in _GIGABYTES.finditer(statement.context_text))
+    told = (one.gigabytes for one in gigabytes_in(statement.context_text))
     sizes = [size for size in told if size not in rooms]
     floors = [size / rate * 1e3 for rate in rates if rate for size in sizes if size >= 1.0]
     if said.floor is not None:
@@ -379,7 +380,6 @@ def _whole_bandwidth(said: Said) -> float | None:
     return next((ms for ms in floors if abs(statement.tpot_ms / ms - 1.0) < _EXACT), None)
 
 
-_GIGABYTES = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?) ?GB\b(?!/s)")
 _SUMMED = re.compile(
     r"\b\d{1,2} ?[x×*] ?\d[\d,.]* ?(?:[GT]B/s)?[^.;]{0,12}? ?(?:=|makes?|is|are|gives?|come|adds?)",
     re.IGNORECASE,

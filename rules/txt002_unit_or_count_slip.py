@@ -30,6 +30,7 @@ from advisor.forms import Form
 from advisor.operands import routed, sentences_of, stored_weight_bytes
 from advisor.prose.equations import equations_in
 from advisor.prose.model import Kind
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.widths import widths_of
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
 from advisor.said import Said, Wrong, confidence_of
@@ -83,7 +84,6 @@ diagnosis: the checkpoint is 16 GB of weights
 )
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?) ?(?:G(?:b/s|bps|bit/s|bits/s)|gigabits?(?: per second|/s))")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s)\b")
 _CLOSE = 0.12
 _SIZE_OF = re.compile(
@@ -183,16 +183,16 @@ def _bits_as_bytes(said: Said, sure: Confidence) -> Wrong | None:
     rate = _RATE.search(statement.context_text)
     if rate is None or not float(rate[1]) or statement.kind is not Kind.AMOUNT:
         return None
-    for amount in _SIZE.findall(statement.context_text):
-        slipped_ms = float(amount) / float(rate[1]) * 1e3
+    for _, amount in gigabytes_in(statement.context_text):
+        slipped_ms = amount / float(rate[1]) * 1e3
         for number, unit in _TIME.findall(statement.text):
             told_ms = float(number) * (1.0 if unit == "ms" else 1e3)
             if abs(told_ms - slipped_ms) < _CLOSE * slipped_ms:
                 return Wrong(
-                    f"{amount} GB are {8 * float(amount):.3g} Gb: {8 * slipped_ms:,.0f} ms at"
+                    f"{amount:g} GB are {8 * amount:.3g} Gb: {8 * slipped_ms:,.0f} ms at"
                     f" {rate[1]} Gb/s, not {told_ms:,.0f} ms",
                     sure,
-                    numbers={"bytes": float(amount) * 1e9, "right_ms": 8 * slipped_ms},
+                    numbers={"bytes": amount * 1e9, "right_ms": 8 * slipped_ms},
                 )
     return None
 

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
-from advisor.prose.widths import widths_of
+from advisor.prose.widths import UNQUANTIZED_BITS, widths_of
+from advisor.quantity.numerals import NUMERALS, SEVERAL
 
 _FROM_TO: Final = re.compile(r"from (?:about )?(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) GB")
 _WHOLE: Final = re.compile(r"of the (\d+(?:\.\d+)?) GB")
@@ -29,19 +30,19 @@ _PAIR: Final = re.compile(
     re.IGNORECASE,
 )
 """Bytes before and after, or after and before."""
-_FORMAT: Final = (
+FORMAT: Final = (
     r"(?:(?:b?f|fp|float|int)(?:32|16)|(?:fp|int)[3-8]|w[48]a16|nf4|(?:mx|nv)fp[468]|awq|gptq"
     r"|i?q[1-8](?:_\w{1,4}(?:_\w{1,2})?)?|\d(?:\.\d+)?[- ]?(?:bits?|bpw))"
 )
 _SIZED: Final = Form(
-    rf"\b{_FORMAT}\b[^.;\d]{{0,24}}?(?<![\w.])(?P<after>\d{{1,4}}(?:\.\d+)?)"
+    rf"\b{FORMAT}\b[^.;\d]{{0,24}}?(?<![\w.])(?P<after>\d{{1,4}}(?:\.\d+)?)"
     rf"(?: ?(?P<unit>{_GB}\b(?!/s))|(?=,|;|\.(?:\s|$)|\)|$| and ))"
     rf"|(?<![\w.])(?P<before>\d{{1,4}}(?:\.\d+)?) ?{_GB}\b(?!/s)(?: (?:in|as|at|with|for|of|the"
-    rf"|when|under)){{1,2}} {_FORMAT}\b"
+    rf"|when|under)){{1,2}} {FORMAT}\b"
 )
 """The size of the weights in one format: "Q4_K_S is 4.7", "15.2 GB in bf16"."""
 _OTHER_BUILD: Final = (
-    rf"(?:{_FORMAT}|original|full|unquanti[sz]ed|uncompressed|reference|old|base|previous|source"
+    rf"(?:{FORMAT}|original|full|unquanti[sz]ed|uncompressed|reference|old|base|previous|source"
     rf"|wide|16-bit)(?: (?:one|file|model|build|checkpoint|version|weights))?"
 )
 _BESIDE: Final = Form(
@@ -87,23 +88,37 @@ _LESS: Final = Form(
     r" (?P<by>\d{1,2}(?:\.\d+)?) ?%"
 )
 """What is saved of the bytes: "40% smaller"."""
+_WORDS: Final = ("two", "three", "four", "five", "six", "eight", "sixteen")
+_BITS: Final = rf"(?:\d{{1,2}}(?:\.\d+)?|{'|'.join(_WORDS)})"
 _FROM_BITS: Final = Form(
-    r"(?<![\w.])(?:from )?(\d{1,2}(?:\.\d+)?) (?:to|down to|->|→|instead of|rather than|against"
-    r"|versus"
-    r"|vs\.?) (\d{1,2}(?:\.\d+)?)[- ]?(?:bits?|bpw)\b"
-    r"|(?<![\w.])(\d{1,2}(?:\.\d+)?)[- ]?(?:bpw|bits?)(?: per weight)?(?:,| weights)? (?:to|->|→"
-    r"|instead of|rather than|against|versus|vs\.?|over) (?:an? )?(\d{1,2}(?:\.\d+)?)\b(?! ?[x×%G])"
+    rf"(?<![\w.])(?:from )?({_BITS}) (?:to|down to|->|→|instead of|rather than|against|versus"
+    rf"|vs\.?) ({_BITS})[- ]?(?:bits?|bpw)\b"
+    rf"|(?<![\w.])({_BITS})[- ]?(?:bpw|bits?)(?: per weight)?(?:,| weights)? (?:to|->|→"
+    r"|instead of|rather than|against|versus|vs\.?|over) (?:an? )?(\d{1,2}(?:\.\d+)?)\b"
+    r"(?! ?[x×%G])"
 )
 """Two widths with one unit: "from 8 to 4 bits", "6.5 bpw instead of 8"."""
-_NARROWEST: Final = 16.0
 _WIDEST: Final = 32.0
 
 
 class Sized(NamedTuple):
-    """The size of weights in a format, in GB, and where it is told."""
+    """An amount of bytes in GB, and where it is told."""
 
     start: int
     gigabytes: float
+
+
+_GIGABYTES: Final = re.compile(
+    rf"(?<![\w.])(\d+(?:\.\d+)?|(?i:{SEVERAL})(?= [gG]ig)) ?(?:GB|gb|[gG]igs?|[gG]igabytes)\b"
+    r"(?! ?/ ?s| (?:per|a) s)"
+)
+"""The case counts: 3 Gb are bits."""
+
+
+@lru_cache(maxsize=1024)
+def gigabytes_in(text: str) -> tuple[Sized, ...]:
+    """Every amount of bytes in GB that a text tells, in order; no bandwidths."""
+    return tuple(Sized(match.start(), _number(match[1])) for match in _GIGABYTES.finditer(text))
 
 
 @lru_cache(maxsize=1024)
@@ -137,20 +152,30 @@ def byte_ratio(text: str) -> float | None:
         return max(sizes) / min(sizes)
     told = list(_told(text))
     for pair in _FROM_BITS.finditer(text):
-        one, other = (float(bits) for bits in pair.groups() if bits)
+        one, other = (_number(told) for told in pair.groups() if told)
         if 0.0 < one <= _WIDEST and 0.0 < other <= _WIDEST and one != other:
             return max(one, other) / min(one, other)
     widths = widths_of(text)
     if len(widths) > 1:
         told.append(max(widths) / min(widths))
-    elif not told and widths and min(widths) < _NARROWEST:
-        told.append(_NARROWEST / min(widths))
+    elif not told and widths and min(widths) < UNQUANTIZED_BITS:
+        told.append(UNQUANTIZED_BITS / min(widths))
     return max(told, default=None)
+
+
+def _number(told: str) -> float:
+    """A number in figures or in words."""
+    return float(NUMERALS.get(told.lower()) or told)
+
+
+def changes_width(text: str) -> bool:
+    """Whether a text tells two widths of which one takes the place of the other."""
+    return _FROM_BITS.search(text) is not None
 
 
 def tells_sizes(text: str) -> bool:
     """Whether a text gives bytes before and after, or their ratio."""
-    if sizes_by_format(text) or _FROM_BITS.search(text) is not None:
+    if sizes_by_format(text) or changes_width(text):
         return True
     return any(True for _ in _told(text))
 

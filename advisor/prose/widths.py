@@ -103,6 +103,8 @@ _BITS: Final = Form(
     r"(?<![\w.])(\d{1,2}\.\d{1,2})[ -]?(?:bits?(?: per weight)?|bpw)\b"
     r"|(?<![\w.])(\d{1,2}) ?bpw\b"
 )
+UNQUANTIZED_BITS: Final = 16.0
+"""Of a weight in the formats that models are published in."""
 _ALIKE: Final = 1.3
 """One format under several names: Q4_K_M of 4.5 bits is "4-bit" as well."""
 
@@ -131,6 +133,6 @@ def _widths(text: str) -> frozenset[float]:
     kept: list[float] = []
     for bits in sorted(found):
         # of names of one format the narrower counts: bytes are then not overstated
-        if not kept or bits >= 16.0 or bits > _ALIKE * kept[-1]:
+        if not kept or bits >= UNQUANTIZED_BITS or bits > _ALIKE * kept[-1]:
             kept.append(bits)
     return frozenset(kept)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from advisor.forms import Form
 from advisor.prose.experts import FOR_EACH, HELD, PART_OF, TAKEN
 from advisor.prose.model import Kind
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.said import Said, bandwidths_of
 
 if TYPE_CHECKING:
     from advisor.prose.frame import Frame
 
-_GIGABYTES: Final = re.compile(r"(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _CLOSE: Final = {True: (0.92, 1.08), False: (0.85, 1.3)}
 """All weights at 8 bits and more, and below, where scales and wide parts add to them."""
 _UNSTATED_BITS: Final = (16.0, 8.0, 4.5)
@@ -39,9 +39,9 @@ def all_bytes(said: Said) -> float | None:
         return None
     if HELD.search(text) or re.search(PART_OF, text) or re.search(r"\b(?:dense|active)\b", text):
         return None
-    for amount in _GIGABYTES.finditer(text):
-        told = float(amount[1]) * 1e9
-        denied = _DENIED.search(text, 0, amount.start()) is not None
+    for start, amount in gigabytes_in(text):
+        told = amount * 1e9
+        denied = _DENIED.search(text, 0, start) is not None
         denied |= _is_of_active(told, statement.frame) or _has_larger(said, told)
         if not denied and _is_all(told, total, statement.frame.weight_bits):
             return told
@@ -51,7 +51,7 @@ def all_bytes(said: Said) -> float | None:
 def _has_larger(said: Said, told: float) -> bool:
     """Whether the sentence tells all weights apart: "needs 94 GB of memory but reads 26 GB"."""
     frame = said.statement.frame
-    amounts = [float(one[1]) * 1e9 for one in _GIGABYTES.finditer(said.statement.sentence_text)]
+    amounts = [one.gigabytes * 1e9 for one in gigabytes_in(said.statement.sentence_text)]
     larger = (amount for amount in amounts if amount > _FAR_MORE * told)
     return any(_is_all(amount, frame.parameters or 0.0, frame.weight_bits) for amount in larger)
 
@@ -161,7 +161,7 @@ def tells_all_bytes(said: Said) -> bool:
     """Whether bytes in the clause come to nearly all parameters that a model near by has."""
     statement = said.statement
     sizes = [float(size) for size in _SIZES.findall(statement.context_text)]
-    read = [float(size) for size in _GIGABYTES.findall(statement.text)]
+    read = [one.gigabytes for one in gigabytes_in(statement.text)]
     bits = statement.frame.weight_bits or 16.0
     if sizes and statement.frame.active_parameters and statement.frame.parameters:
         sizes.append(statement.frame.parameters / 1e9)  # the text may give the active ones alone

@@ -6,13 +6,12 @@ weights without their zeros, and no format is named that would leave them out.
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.said import Said
 
-_AMOUNT: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?GB\b(?!/s)")
 _ZEROS: Final = Form(
     r"\bzeros?\b|\bzeroed\b|\bspars(?:e|ity)\b|\bsparsegpt\b|\bwanda\b|\bunstructured\b"
     r"|\bmagnitude\b"
@@ -44,15 +43,16 @@ def without_zeros(said: Said) -> WithoutZeros | None:
     if table is None:
         return None
     columns, cells, own = table
-    if own >= len(cells) or (told := _AMOUNT.search(cells[own])) is None:
+    told = gigabytes_in(cells[own]) if own < len(cells) else ()
+    if not told:
         return None
     about = " | ".join((*cells[:own], *cells[own + 1 :], columns[own]))
     if _ZEROS.search(about) is None or _LEFT_OUT.search(about) is not None:
         return None
-    value = float(told[1])
+    value = told[0].gigabytes
     others = [cell for at, cell in enumerate(cells) if at != own]
     others += [row[own] for row in said.statement.rows if own < len(row)]
-    stored = [float(one[1]) for other in others for one in _AMOUNT.finditer(other)]
+    stored = [one.gigabytes for other in others for one in gigabytes_in(other)]
     for share in _SHARE.finditer(about):
         left = 1.0 - (0.5 if share["half"] else float(share["percent"]) / 100.0)
         for size in stored:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.prose.frame import frame_of
+from advisor.prose.shrinkage import byte_ratio, changes_width, gigabytes_in
 from advisor.prose.widths import widths_of
 from benchmarks.prose import findings_in
 
@@ -137,3 +138,28 @@ def test_each_reason_for_a_device_is_judged_by_itself() -> None:
     assert [one.rule for one in findings_in(text)] == ["FLP004", "CAP001"]
     right = "192 GB of memory will hold the 70B, and its 8 TB/s make decoding faster."
     assert [one.rule for one in findings_in(right)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "gigabytes"),
+    [
+        ("Two gigabytes are left of 24 GB, and 16 gigs of RAM.", [2.0, 24.0, 16.0]),
+        ("It reads 14.5 GB at 864 GB/s, or 900 GB per second.", [14.5]),
+        ("Half a gigabyte, 3 Gb and 2 games.", []),
+    ],
+)
+def test_amounts_of_bytes(text: str, gigabytes: list[float]) -> None:
+    assert [one.gigabytes for one in gigabytes_in(text)] == gigabytes
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"),
+    [
+        ("Going from eight to four bits", 2.0),
+        ("6.5 bpw instead of 13", 2.0),
+        ("Sixteen to five bits", 3.2),
+    ],
+)
+def test_a_width_that_takes_the_place_of_another(text: str, ratio: float) -> None:
+    assert changes_width(text)
+    assert byte_ratio(text) == pytest.approx(ratio)
