@@ -170,7 +170,7 @@ def is_small_batch(statement: Statement) -> bool:
     text = statement.text
     if statement.is_single and "MATMUL" in statement.clause:
         text = _SHAPE.sub("", text)  # the shape that a kernel was timed with
-    if rows_in(text) >= LARGE_BATCH:
+    if max(rows_in(text), _grown_load(statement)) >= LARGE_BATCH:
         return False
     if statement.frame.is_mixed and batch is None and not statement.is_single:
         return False
@@ -309,6 +309,20 @@ def rows_in(text: str) -> int:
         return _A_HUNDRED
     found = (next(filter(None, match.groups())).lower() for match in _MANY.finditer(text))
     return max((count_of(number) for number in found), default=0)
+
+
+def _grown_load(statement: Statement) -> int:
+    """How many a sentence says there are by then, of the requests told of before; else 0."""
+    match = _OF_THEM.search(statement.sentence_text)
+    return int(match[1]) if match is not None and _LOAD.search(statement.context_text) else 0
+
+
+_LOAD: Final = Form(r"\b(?:users?|sequences?|requests?|streams?|sessions?|chats?|conversations?)\b")
+_OF_THEM: Final = Form(
+    r"\b(?:it|server|box|card|gpu|replica|node|pod|batch|step) (?:then |now )?(?:has|holds|carries"
+    r"|sees|serves|handles|runs) (?:about |some |around )?(\d{2,4})(?=[,.;:]|$| (?:and|of them)\b)"
+)
+"""A load told without its unit, where that was said before: "By noon it has 300"."""
 
 
 _RATE: Final = Form(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([tg])b/s")

@@ -398,9 +398,20 @@ def _is_effect(said: Said) -> bool:
     return explained or concluded or said.says(_TOO_FEW)
 
 
+_BANDWIDTH = Form(r"\bbandwidth\b|[gt]b/s")
+
+
+def _shows_bandwidth(statement: Statement) -> bool:
+    """Whether a table has bandwidths beside the TFLOPS: it is judged by both (`_by_table`)."""
+    if statement.table is None:
+        return False
+    columns, cells, _ = statement.table
+    return any(_BANDWIDTH.search(text) is not None for text in (*columns, *cells))
+
+
 def _is_driven(said: Said) -> bool:
     statement = said.statement
-    if statement.cause != "PEAK" or not _is_effect(said):
+    if statement.cause != "PEAK" or not _is_effect(said) or _shows_bandwidth(statement):
         return False
     if statement.kind is Kind.CARRIED and (
         statement.reach > _NEAR
@@ -409,7 +420,8 @@ def _is_driven(said: Said) -> bool:
     ):
         return False
     metrics = {"FASTER", "SLOWER", "TIME", "RATE", "DECODE", "SINGLE"}
-    of_tokens = statement.tpot_ms is not None or not statement.clause.isdisjoint(metrics)
+    told = statement.clause if statement.table is None else statement.nearby  # with its column
+    of_tokens = statement.tpot_ms is not None or not told.isdisjoint(metrics)
     if not of_tokens or statement.is_aggregate or is_of_units(statement):
         return False
     if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):

@@ -36,6 +36,7 @@ from advisor.prose.patterns import (
     OF_THE_TIME,
     OF_WHICH,
     OFTEN,
+    OUT_OF_SO_MANY,
     PARTS,
     PER_PIECE,
     PER_TOKEN,
@@ -212,6 +213,8 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
         if OFTEN.search(claim.text) and not TAKES.search(
             sentence.text[max(0, claim.start - 24) : claim.end]
         ):
+            continue
+        if claim.rule == "factor" and OUT_OF_SO_MANY.match(sentence.text, claim.end):
             continue
         if _DIFFERS.search(sentence.text, max(0, claim.start - 40), claim.end):
             continue

@@ -174,7 +174,7 @@ def frame_of(text: str) -> Frame:
         named, loose = loose, None
     context = named or loose
     return Frame(
-        batch=None if mixed or (regime.batch or 0) > _MOST_SEQUENCES else regime.batch,
+        batch=None if mixed else _batch_of(text, regime.batch),
         is_mixed=True if mixed else None,
         context=context,
         is_loose=True if loose is not None else None,
@@ -197,6 +197,19 @@ def frame_of(text: str) -> Frame:
     )
 
 
+def _batch_of(text: str, told: int | None) -> int | None:
+    if told is None:
+        return 1 if _EACH_ALONE.search(text) is not None else None
+    return told if told <= _MOST_SEQUENCES else None
+
+
+_EACH_ALONE: Final = Form(
+    r"\b(?:one|an?|a single|1) (?:[\w-]+ )?(?:user|person|developer|engineer|analyst|agent"
+    r"|customer|client|caller|tenant|seat|student|clinician|operator|employee|writer|reader|player"
+    r"|session|stream|conversation|dialogue|chat|request|sequence|prompt) (?:per|to an?|on each"
+    r"|for each) (?:gpu|card|device|machine|box|accelerator|replica|instance|server|workstation)\b"
+)
+"""One sequence in a step, told by what a device serves: "one developer per GPU"."""
 _SESSION: Final = Form(
     r"\b(?:sessions?|chats?|conversations?|dialogues?|threads?|histor(?:y|ies)|logs?)"
     r" (?:of|with|at) (?:about |around |roughly |some |up to )?\d[\d,.]* ?k?[- ]?tok"

@@ -119,7 +119,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         for tag in tags
         if not (tag.name == "PACKED" and _is_without(text, tag))
         and not (tag.name in _SETTINGS and _is_constant(text, tag))
-        and not (tag.name == "PEAK" and _is_of_both(text, tag))
+        and not (tag.name == "PEAK" and (_is_of_both(text, tag) or _is_of_memory(text, tag)))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
@@ -206,6 +206,16 @@ _OF_BOTH: Final = Form(
 
 def _is_of_both(text: str, tag: Tag) -> bool:
     return _OF_BOTH.search(text, max(0, tag.start - 64), tag.start) is not None
+
+
+_MEMORY_BEFORE: Final = Form(r"\b(?:memory|vram|hbm|g?ddr\w*|ram|bus)[- ]$")
+
+
+def _is_of_memory(text: str, tag: Tag) -> bool:
+    """Whether a clock is that of the memory."""
+    if "clock" not in text[tag.start : tag.end].lower():
+        return False
+    return _MEMORY_BEFORE.search(text, max(0, tag.start - 8), tag.start) is not None
 
 
 _SCALED: Final = Form(r"\b(?:scales?|scaled|zero[- ]points?|quanti[sz]\w*|bits)\b")

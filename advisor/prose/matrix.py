@@ -79,7 +79,7 @@ _IF_WOULD: Final = Form(r"\W*if [^,;:]{3,160}, [^;:]{0,60}?\b(?:would|could|migh
 _SUPPOSE: Final = Form(
     r"\W*(?:suppose|supposing|imagine|assume|say|let us (?:suppose|assume|pretend))\b"
 )
-_WOULD: Final = Form(r"\b(?:would|could|might)\b")
+_WOULD: Final = Form(r"\b(?:would|could|might|ought|should then|then should)\b")
 """What follows from a supposition of the sentence before."""
 _LABEL: Final = Form(
     r"\W*(?:[^:.]{0,40}\b(?:untested|unverified|unproven|to be (?:tested|verified|checked)|under"

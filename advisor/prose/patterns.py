@@ -129,6 +129,11 @@ OF_AN_ERRAND: Final = Form(
 )
 """Something done once, of whose speed the words after it tell."""
 OFTEN: Final = Form(r"of the time\b(?! (?:per|for|between|of|a token|each))")
+OUT_OF_SO_MANY: Final = Form(
+    r" (?:in|out of) (?:every )?(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|twelve"
+    r"|twenty|a hundred)\b(?! ?(?:m?s|seconds?|minutes?|%|x|tok\w*)\b)"
+)
+"""After so many times: how often something is the case, and no factor."""
 TAKES: Final = Form(
     r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
 )

@@ -16,6 +16,7 @@ from advisor.prose.sentences import LONGEST_SENTENCE
 from advisor.prose.setting import LONGEST_BLOCK, Setting
 from advisor.prose.slots import OUTCOME
 from advisor.prose.status import is_void
+from advisor.prose.users import RAISED
 from advisor.prose.voices import voiced
 
 
@@ -83,7 +84,8 @@ def _tells_outcome(text: str) -> bool:
     names = tag_names(text)
     tells = not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
     is_option = _OPTION.match(text) or ("HARDWARE" in names and _MOVE.search(text))
-    return tells and not is_option and not names_own_lever(text, names)
+    is_own = names_own_lever(text, names) or RAISED.search(text) is not None
+    return tells and not is_option and not is_own
 
 
 _LONGEST_OUTCOME: Final = 120

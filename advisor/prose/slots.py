@@ -80,8 +80,23 @@ def phase_of(
             return known, reach
     for place, reach in places:
         if "TOKENS" in place:
-            return Phase.DECODE, reach
+            of_length = reach <= 1 and _are_lengths(text, sentence if reach else clause)
+            if not of_length:
+                return Phase.DECODE, reach
     return Phase.UNKNOWN, 0
+
+
+_LENGTH_BEFORE: Final = Form(r"(?:\d ?k|\d,?\d{3})[- ]$")
+
+
+def _are_lengths(text: str, part: Sentence | Clause) -> bool:
+    """Whether tokens only tell how long something is: "trims the intake of 12k-token briefs"."""
+    return all(
+        text[tag.start : tag.end].lower() == "token"
+        and _LENGTH_BEFORE.search(text, max(0, tag.start - 6), tag.start) is not None
+        for tag in part.tags
+        if tag.name == "TOKENS"
+    )
 
 
 def _without_lengths(text: str, sentence: Sentence, clause: Clause, around: Places) -> Places:

@@ -181,3 +181,52 @@ def test_a_hypothesis_that_is_acted_on_is_believed() -> None:
     assert findings(f"{told}.") == []
     (found,) = findings(f"{told}, so use fewer FLOPs per layer.")
     assert found.rule == "TXT001"
+
+
+_PLAN = """\
+Mistral-7B in FP16 on one A10G, one engineer per GPU.
+
+| Option | Expected speedup |
+|---|---|
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "rule"),
+    [
+        ("| Move to an H100 SXM (7x TFLOPS) | 7x |", "FLP004"),
+        ("| INT8 activations only | 1.5x |", "FLP008"),
+        ("| 2:4 sparsity, dense kernels | 2x |", "PRE003"),
+        ("| Move to an H100 SXM (3.35 instead of 0.6 TB/s) | 5x |", None),
+        ("| INT8 weights | 1.8x |", None),
+    ],
+)
+def test_a_row_is_judged_for_the_one_user_that_a_device_has(row: str, rule: str | None) -> None:
+    assert [one.rule for one in findings(f"{_PLAN}{row}\n")] == ([rule] if rule else [])
+
+
+def test_an_item_with_a_lever_of_its_own_rests_on_none_above_it() -> None:
+    (found,) = findings(
+        "1. Use FlashAttention 3 for long prompts.\n"
+        "2. Serve 16 users together: each user then sees tokens 10x faster.\n"
+    )
+    assert found.rule == "BAT002"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The draft agrees with the 34B five times in six (acceptance 0.83, k = 4).",
+        (
+            "With one request EAGLE gives 2.4x. By noon the server has 300, the tensor cores are"
+            " flat out, and EAGLE gives nothing."
+        ),
+        "FP8 GEMMs trimmed the intake of 12k-token briefs from 1.9 s to 1.15 s.",
+        (
+            "Suppose one stream really were governed by peak arithmetic. A 4060 Ti, at 88 TFLOPS,"
+            " ought then to beat a 3060 with its 51."
+        ),
+    ],
+)
+def test_shares_loads_prompts_and_suppositions_are_left_alone(text: str) -> None:
+    assert not findings(text)
