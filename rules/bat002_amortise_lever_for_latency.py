@@ -33,8 +33,8 @@ from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.levers import Nature
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.totals import factor_of_totals, reply_at_total, users_of
-from advisor.prose.users import COUNTED, OF_ONE, RAISED
+from advisor.prose.totals import beats_alone, factor_of_totals, reply_at_total, users_of
+from advisor.prose.users import COUNTED, OF_ONE, RAISED, has_grown
 from advisor.quantity.numerals import count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, is_summed, is_unlinked
@@ -166,13 +166,10 @@ _FEWER = (
     r" batch (?:size )?1\b"
     r"|lower concurrency|(?<!server )(?<!one )(?<!box )without batching|no batching|replicas?\b"
 )
-_CHANGE = Form(
-    r"\bbatch(?: size)?(?: of| from)? (\d+) to (?:a )?(?:batch )?(?:size )?(?:of )?(\d+)"
-)
 _APART = Form(
     r"\b(?:not|no longer|stop(?:s|ped)?|without|instead of|than) shar(?:e|es|ed|ing)\b"
     r"|\bdedicated\b"
-    r"|\bto (?:your|him|her|my|it|them)selves?\b(?<!had the card to yourself)"
+    r"|^(?!.*\bthan (?:if|when|with|in case)\b).*\bto (?:your|him|her|my|it|them)sel(?:f|ves)\b"
 )
 _EACH_SLOWER = Form(r"\bslower\b[^.;:]{0,32}? (?:each|every|any|a single|one) ")
 """Faster for all, and slower for one: "22x more for the card and 30% slower for each user"."""
@@ -210,8 +207,9 @@ def _judge(said: Said) -> Wrong | None:
     for held in (_in_row(statement), _in_words(said, sure)):
         if held is not None:
             return held
-    if (wrong := _at_rate_of_all(said, sure)) is not None:
-        return wrong
+    for held in (_at_rate_of_all(said, sure), _above_one_alone(said, sure)):
+        if held is not None:
+            return held
     if said.says(_FEWER):
         return None
     cured = _CURES.search(statement.text) is not None and not _DENIED.search(statement.text)
@@ -226,17 +224,17 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if is_summed(statement) or said.says(r"\bbandwidth|\d ?[gt]b/s"):
         return None  # what makes the stream faster is told
+    others = _OTHERS - {"FLOPS"} if statement.cause == "BATCH" else _OTHERS  # "merges work"
     if (
-        statement.cause in _OTHERS
-        or not _OTHERS.isdisjoint(statement.sentence)
+        statement.cause in others
+        or not others.isdisjoint(statement.sentence)
         or re.search(_PRICE, statement.text, re.IGNORECASE)
     ):
         return None
-    change = _CHANGE.search(statement.context_text)
-    grown = change is not None and int(change[1]) < int(change[2])
-    if change is not None and not grown:
+    grown = has_grown(statement.context_text)
+    if grown is False:
         return None
-    raised = grown or RAISED.search(statement.context_text) is not None
+    raised = bool(grown) or RAISED.search(statement.context_text) is not None
     if re.search(_AS_BEFORE, statement.text, re.IGNORECASE) or not raised:
         return None
     before = [tpot for _, _, tpot in statement.earlier if tpot]
@@ -270,12 +268,16 @@ def _at_rate_of_all(said: Said, sure: Confidence) -> Wrong | None:
         )
     if statement.kind is not Kind.GAIN or statement.speedup is None or statement.is_aggregate:
         return None
+    if "SLOWER" in statement.clause:
+        return None  # "24 times the text while every customer gets it somewhat slower"
     if not (_is_of_one(statement) or statement.is_single or _REPLY.search(statement.text)):
         return None
     if is_summed(statement) or re.search(_PRICE, statement.text, re.IGNORECASE):
         return None
     raised = RAISED.search(statement.context_text) is not None
-    held = factor_of_totals(statement.context_text, statement.speedup, raised=raised)
+    held = factor_of_totals(
+        statement.context_text, statement.speedup, raised=raised, own=statement.text
+    )
     if held is None:
         return None
     return Wrong(
@@ -284,6 +286,25 @@ def _at_rate_of_all(said: Said, sure: Confidence) -> Wrong | None:
         " of them waits for the whole step, and sees no more than one alone",
         sure,
         numbers={"total_tokens_per_second": held[1], "before_tokens_per_second": held[0]},
+    )
+
+
+def _above_one_alone(said: Said, sure: Confidence) -> Wrong | None:
+    """Each of many who is to have more tokens per second than one who is alone."""
+    statement = said.statement
+    if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or statement.is_aggregate:
+        return None
+    if not _OTHERS.isdisjoint(statement.nearby) or statement.table is not None:
+        return None
+    rate = 1e3 / statement.tpot_ms
+    alone = beats_alone(statement.context_text, statement.sentence_text, rate)
+    if alone is None or is_summed(statement):
+        return None
+    return Wrong(
+        f"a step of many takes no less time than a step of one: where one alone has {alone:,.3g}"
+        f" tokens/s, each of many has at most that, and not {rate:,.4g}",
+        sure,
+        numbers={"alone_tokens_per_second": alone, "each_tokens_per_second": rate},
     )
 
 
@@ -408,7 +429,10 @@ def _in_words(said: Said, sure: Confidence) -> Wrong | None:
     return _told(count, each, rate, sure) if count > 1 and each * count > 1.15 * rate else None
 
 
-_LEFT_ALONE = Form(r"\balone\b|\bby (?:itself|himself|herself)\b|\bon (?:its|his|her) own\b")
+_LEFT_ALONE = Form(
+    r"\b(?:a|the|one) (?:lone|single|solitary|sole)\b|\balone\b|\bby (?:itself|himself|herself)\b"
+    r"|\bon (?:its|his|her) own\b"
+)
 
 
 def _told(count: float, each: float, rate: float, sure: Confidence) -> Wrong:

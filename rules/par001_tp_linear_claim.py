@@ -22,7 +22,7 @@ be more than n times as fast; say so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from advisor.audit import Audit
 from advisor.catalog.hardware import device
@@ -34,6 +34,7 @@ from advisor.prose.cache_patterns import ANY_LENGTH
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.portions import is_portion
+from advisor.prose.scaling import against_fewer
 from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.split import (
     BY_COUNT,
@@ -110,7 +111,11 @@ _EXCHANGE = (
     r"all-?reduces?|allreduces?|collectives?|communication|interconnect|exchanges?"
     r"|synchroni[sz]ation"
     r"|nvlink traffic|inter-?gpu traffic|tp traffic|payloads?|link traffic|hand-?offs?|messages?"
-    r"|\blinks?\b"
+    r"|\blinks?\b|\b(?:add(?:ing|ed)? up|summ(?:ing|ed)(?: up)?|reduc(?:ing|ed)|gather(?:ing|ed)"
+    r"|merg(?:ing|ed)"
+    r"|combin(?:ing|ed)|collect(?:ing|ed)) [^.;,]{0,40}? (?:across|over|between|among"
+    r"|from) (?:them|the|all"
+    r"|both|two|four|eight|\d)"
     r"|fabric|cables?\b|what (?:crosses|goes across|travels)|traffic between the|(?:they|cards"
     r"|gpus)"
     r" (?:swap|exchange)|\bx[148] slots?"
@@ -134,9 +139,10 @@ _LINEAR = 0.95
 def check(audit: Audit) -> Iterator[Finding]:
     """N devices, n times the speed."""
     yield from _levers(audit)
+    told = [said.statement for said in audit.said]
     yield from RULE.in_prose(
         audit,
-        _judge,
+        lambda said: _judge(said, told[: said.group]),
         why="fixed time and all-reduces do not divide by the number of devices",
         instead="claim what t = a + b/n gives: about 1.8x on two, 3x on eight",
     )
@@ -170,7 +176,7 @@ def _levers(audit: Audit) -> Iterator[Finding]:
         )
 
 
-def _judge(said: Said) -> Wrong | None:
+def _judge(said: Said, before: Sequence[Statement] = ()) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
     if sure is None:
@@ -223,11 +229,13 @@ def _judge(said: Said) -> Wrong | None:
         )
     alone = ways_of_row(statement) if counts_in_rows(statement) else ways_of(statement)
     ways, factor = row_of(statement) or (alone, _factor(said))
-    if ways is None or factor is None or not 1 < ways <= _MOST_WAYS:
-        return None
-    if not _LINEAR * ways <= factor <= _BEYOND_ANY * ways:
-        return None
-    return _too_much(ways, factor, sure)
+    for pair in ((ways, factor), against_fewer(statement, before) or (None, None)):
+        more, faster = pair
+        if more is None or faster is None or not 1 < more <= _MOST_WAYS:
+            continue
+        if _LINEAR * more <= faster <= _BEYOND_ANY * more:
+            return _too_much(more, faster, sure)
+    return None
 
 
 def _is_bound(statement: Statement) -> bool:
@@ -275,6 +283,7 @@ def _is_split(said: Said) -> bool:
     statement = said.statement
     return (
         "TP" in statement.nearby
+        or (statement.cause == "TP" and statement.tpot_ms is not None and statement.table is None)
         or row_of(statement) is not None
         or names_devices(statement.context_text)
     )
@@ -321,7 +330,7 @@ def _leaves_out_exchange(said: Said) -> bool:
     statement = said.statement
     if statement.phase in {Phase.TRAINING, Phase.OTHER}:
         return False
-    split = "TP" in statement.nearby or said.has(_BETWEEN)
+    split = "TP" in statement.nearby or said.has(_BETWEEN) or names_devices(statement.context_text)
     if not split or not said.has(_EXCHANGE) or said.has(_SMALL_WORK):
         return False
     if _IF_FREE.search(statement.text) is not None:

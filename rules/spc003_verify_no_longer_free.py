@@ -32,6 +32,7 @@ from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.operands import gemm_share
+from advisor.prose.baselines import CONCLUDING
 from advisor.prose.drafts import (
     PER_PASS,
     QUALITY_ONLY,
@@ -150,18 +151,23 @@ _ANY_LOAD = (
     r"|(?:whatever|regardless of|independent(?:ly)? of|irrespective of|no matter(?: how \w+|"
     r" what)?)"
     rf" (?:the |is the )?(?:\w+ )?{_LOAD}"
+    rf"|(?:not|n['’]t) depend (?:on|upon) (?:the )?(?:\w+ )?{_LOAD}(?!(?: sizes?)? (?:alone|only"
+    rf"|as such))"
     r"|(?:all|every) (?:\w+ )?(?:profiles?|deployments?|tiers?|pools?|traffic|servers?|endpoints?"
     r"|workloads?|queues?)|in (?:every|all|any) (?:cases?|deployments?|profiles?))\b"
 )
 _OFF = (
-    r"\b(?:(?<!pays )(?<!pay )(?<!paid )off|disabl\w+|slow\w*|less(?! than)|(?<!to )lose[sn]?(?!"
+    r"\b(?:(?<!pays )(?<!pay )(?<!paid )off(?! only)|disabl\w+|slow\w*|less(?! than)"
+    r"|(?<!to )lose[sn]?(?!"
     r" nothing)"
     r"|shrinks?|fades?|vanish\w*|drops? to|falls to|below"
     r" 1"
-    r"|at the (?:cost|expense|price)|trade|lower (?:\w+ )?(?:throughput|output|total)|only(?!"
-    r" help| gain| win| upside)|may"
+    r"|at the (?:cost|expense|price)|trade|lower (?:\w+ )?(?:throughput|output|total)"
+    r"|(?<!off )only(?!"
+    r" help| gain| win| upside| make| get| be)|may"
     r"|unless|except|until|up to batch|break-?even|smaller|no"
-    r" longer|stop(?:s|ped)?|depends?|if|(?<!costs )(?<!cost )nothing (?:at|with|for|above"
+    r" longer|stop(?:s|ped)?|(?<!not )(?<!n't )(?<!n’t )depends?|if"
+    r"|(?<!costs )(?<!cost )nothing (?:at|with|for|above"
     r"|beyond|from)|no (?:gain"
     r"|speed-?up"
     r"|benefit|help))\b"
@@ -249,12 +255,24 @@ _PARTED = Form(r",? (?:and|but|while|whereas) (?:costs?|needs?|takes?|pays?|slow
 """Two loads of which different things are said."""
 _COMPARED = re.compile(r"\b(?:same|just|exactly|as much) (?:as|like)\b.*", re.IGNORECASE)
 """What a load is compared with: "same as for a lone user"."""
+_SOURCE = re.compile(
+    r"\b(?:g[ai]ves?|given|brought|brings?|had|has|saw|seen|sees?|got|gets?|measured|show(?:s|ed"
+    r"|n)?"
+    r"|yield(?:s|ed)|found|known|of|from|for) (?:by |on |at |for |with )?(?:an? |the |our )?"
+    r"(?:lone|single|one|idle|batch(?: size)? (?:1|one)|bs ?=? ?1)\b[^.;,]{0,24}?"
+    r"(?= (?:still |also )?(?:carr|hold|appl|stay|surviv|remain|persist|transfer|is|will"
+    r"|continue))",
+    re.IGNORECASE,
+)
+"""The load at which a gain was seen that is carried over to another: "the 2.5x of a lone user"."""
 _THERE = Form(r"\b(?:there|its|it|same|too|also|as well|either|these|those|this|that|on top)\b")
 
 
 def _own_load(statement: Statement) -> int | None:
     """Sequences in a step by the clause: the first of two of which different things are said."""
     told = _COMPARED.sub("", statement.text)
+    if statement.kind is Kind.CARRIED:
+        told = _SOURCE.sub("", told)
     parted = _PARTED.search(told)
     return most_load(told if parted is None else told[: parted.start()])
 
@@ -268,9 +286,23 @@ def _is_large(said: Said) -> bool:
     full = sequences_in(statement.sentence_text) >= LARGE or said.says(BUSY)
     if full or "LARGE_BATCH" in statement.sentence or (statement.frame.batch or 0) >= LARGE:
         return True
-    points = statement.is_aggregate or _THERE.search(statement.text) is not None
     before = statement.context_text[: statement.context_text.rfind(statement.sentence_text)]
-    return points and (last_load(before) or 0) >= LARGE
+    return _goes_on(statement) and (last_load(before) or 0) >= LARGE
+
+
+def _goes_on(statement: Statement) -> bool:
+    """Whether a clause is about the load told before it.
+
+    It points there, carries a figure over to it, or is the reason for a clause that does.
+    """
+    if statement.is_aggregate or statement.kind is Kind.CARRIED:
+        return True
+    reason = statement.opener in {"since", "because", "as"}
+    told = statement.sentence_text if reason else statement.text
+    return _THERE.search(told) is not None or (reason and _CARRIED_OVER.search(told) is not None)
+
+
+_CARRIED_OVER = Form(r"\b(?:carr(?:y|ies) over|still|remains?|holds?|keeps?|stays?|survives?)\b")
 
 
 def _is_long(said: Said) -> bool:
@@ -279,6 +311,11 @@ def _is_long(said: Said) -> bool:
     if context is not None:
         return context > _LONGEST_SHORT
     return "LONG" in said.statement.nearby
+
+
+def _fills_step(said: Said) -> bool:
+    """Whether so many share a step, or any number, that drafts of no cost still take room in it."""
+    return _is_large(said) or said.says(_ANY_LOAD)
 
 
 _LEFT_OFF = (
@@ -317,7 +354,8 @@ def _judge(said: Said) -> Wrong | None:
     large = _is_large(said)
     if gain and large and not _is_long(said) and not said.says(_OFF):
         return _crowded(said, sure)
-    if said.has(r"n-?gram|prompt[- ]lookup"):
+    repeats = said.has(r"n-?gram|prompt[- ]lookup")
+    if repeats and not (statement.kind is Kind.FREE and _fills_step(said)):
         return _unpredictable(said, sure)
     if statement.kind is Kind.GAIN and _LONGER.search(statement.text) is not None:
         return _by_acceptance(sure)
@@ -357,7 +395,7 @@ def _judge(said: Said) -> Wrong | None:
         return None if _is_long(said) and not bad else _crowded(said, sure)
     few = said.has(SMALL) or statement.is_single or 0 < _sequences(said) < _SHARED
     if bad or (not few and said.says(_UNIVERSAL)):
-        return _by_acceptance(sure)
+        return _by_acceptance(sure, statement.opener)
     return None
 
 
@@ -376,9 +414,10 @@ def _crowded(said: Said, sure: Confidence) -> Wrong:
     )
 
 
-def _by_acceptance(sure: Confidence) -> Wrong:
+def _by_acceptance(sure: Confidence, opener: str = "") -> Wrong:
     return Wrong(
         "a draft takes its time whether it is accepted or not: tokens per pass are"
         " (1 - a^(g+1)) / (1 - a), at 4 drafted tokens 2.3 for a = 60% and 1.2 for a = 20%",
         sure,
+        topic="concluded" if opener in CONCLUDING else "",
     )

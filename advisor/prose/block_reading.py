@@ -238,6 +238,7 @@ class BlockReader:
             after_text=self._after(index),
             opener=clause.opener,
             sentence_text=sentence.text,
+            heading_text=block.headings[-1] if block.headings else "",
             lead_text=block.lead_in,
             next_text=self.sentences[index + 1].text if index + 1 < len(self.sentences) else "",
             table=self._table(),

@@ -61,6 +61,14 @@ def bare_cell(block: Block, clause: Clause) -> Effect | None:
     return Effect(kind, clause.start, clause.end, speedup, tpot, is_aggregate=aggregate)
 
 
+def of_token_in_lead(block: Block) -> bool:
+    """Whether the paragraph that opens a list names the time per token: "ITL by degree:"."""
+    lead = block.lead_in[-_SHORT:]
+    if block.kind is not BlockKind.ITEM or not lead or _OF_PROMPT.search(lead) is not None:
+        return False
+    return _OF_A_TOKEN.search(lead) is not None
+
+
 def _by_column(block: Block, column: str) -> bool | None:
     """Whether a column holds rates (True) or times per token (False); its lead-in may say half."""
     if RATE_COLUMN.search(column) is not None:

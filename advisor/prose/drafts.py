@@ -18,6 +18,10 @@ _DRAFTED: Final = Form(
     rf"|\b(?:guess(?:es)?|propos(?:es?|ing)|predict(?:s|ing)?|writes?|jots? down|drafts?)"
     rf" (?:the next )?({_COUNT})(?: words| tokens)?\b(?! ?%)"
     rf"|\b({_COUNT}) (?:mtp|medusa|draft(?:ing)?) (?:heads|modules)\b"
+    rf"|\b(?:chain|stack|unroll|iterate|appl(?:y|ie)|r[ue]n)(?:s|ing|ed)? (?:the |our |its |this "
+    rf"|that )?"
+    rf"(?:mtp |nextn |draft(?:ing)? )?(?:head|module|layer) ({_COUNT}) times\b"
+    rf"|\bdraft(?:s|ing|ed)? ({_COUNT}) (?:at a time|at once|ahead|in a row)\b"
 )
 _ROUND: Final = r"(?:pass(?:es)?|steps?|forward(?: pass)?|verifications?|rounds?|go|turn|check)"
 PER_PASS: Final = Form(
@@ -57,11 +61,18 @@ _EMITS: Final = Form(
     rf"(?: in| with| out)?(?: of)? (?:per|a|an|each|every) (?:\w+ ){{0,2}}?{_ROUND}\b"
 )
 """A pass that is said to yield so many tokens."""
+_FOR_ONE: Final = Form(
+    rf"\b{_N} {_WORDS} (?:for the (?:price|cost|time|reading) of (?:one|a single one)"
+    rf"|instead of one)\b"
+)
+"""Several tokens at what one would cost: "five tokens for the price of one"."""
 _ANY_ACCEPTANCE: Final = Form(
     r"\b(?:regardless of|irrespective of|independent(?:ly)? of|whatever|no matter(?: how| whether"
-    r"| what| if)?|whether or not|whether|however|never mind|no need to \w+|without (?:knowing"
+    r"| what| if)?|whether or not|whether|however|even (?:if|when|where|though|with)|never mind"
+    r"|no need to \w+|without (?:knowing"
     r"|measuring|looking at))\b[^.;]{0,48}?\b(?:accept\w*"
-    r"|hit rates?|match\w*|right|wrong|correct|grades?|guess\w*|drafts?|proposals?|agree\w*"
+    r"|hit rates?|match\w*|right|wrong|correct|grades?|guess\w*|draft\w*|miss(?:es)?|proposals?"
+    r"|agree\w*"
     r"|reject\w*|verdict|verif\w+|candidates?)\b"
 )
 _EVERY_TIME: Final = Form(
@@ -128,7 +139,7 @@ _ASKED_FOR: Final = Form(
 
 def every_pass(whole: str, start: int, end: int) -> tuple[int, int] | None:
     """Where a clause says that a pass yields so many tokens whatever is accepted."""
-    emits = _EMITS.search(whole, start, end)
+    emits = _EMITS.search(whole, start, end) or _FOR_ONE.search(whole, start, end)
     if emits is None or _AT_MOST.search(whole, start, end) is not None:
         return None
     if _ASKED_FOR.search(whole, start, emits.start()) is not None:
@@ -141,4 +152,4 @@ def every_pass(whole: str, start: int, end: int) -> tuple[int, int] | None:
 
 def is_every_pass(text: str) -> bool:
     """Whether a clause tells the tokens of a pass."""
-    return _EMITS.search(text) is not None
+    return _EMITS.search(text) is not None or _FOR_ONE.search(text) is not None

@@ -13,7 +13,7 @@ from advisor.forms import Form
 from advisor.limits import may_name_a_limit
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_patterns import CELL_IGNORED, LENGTHS
-from advisor.prose.cells import bare_cell
+from advisor.prose.cells import bare_cell, of_token_in_lead
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     arrowed,
@@ -351,7 +351,7 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
     if claim.kind is ClaimKind.ABSOLUTE:
         if claim.unit != "ms" or names & {"TIME", "DECODE", "TP"} or block.kind is BlockKind.CELL:
             return True
-        return PER_TOKEN.search(block.text) is not None
+        return PER_TOKEN.search(block.text) is not None or of_token_in_lead(block)
     if claim.rule == "share" and not names & {"TIME", "RATE"}:
         return OF_THE_TIME.search(claim.text) is not None or "as long" in claim.text
     if names & {"FASTER", "TIME", "RATE"}:

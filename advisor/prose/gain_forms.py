@@ -17,7 +17,7 @@ FRACTION: Final = Form(
     r"\b(?<!first )(?<!second )(?<!other )(?<!latter )(?P<part>half|quarter|(?:(?<=\ba )"
     r"|(?<=\ban )|(?<=\bone )|(?<=\bthe )|(?<=\bby )|(?<=\bto )"
     r"|(?<=\beach )|(?<=-)|(?<=\btwo ))(?:third|fifth|sixth|seventh|eighth|tenth|twelfth"
-    r"|sixteenth))"
+    r"|sixteenth|twentieth))"
     r"s?\b(?! (?:million|billion))",
 )
 PERCENT_OF_TIME: Final = Form(
@@ -86,9 +86,9 @@ OF_THE_RATE: Final = Form(
 LESS_OF: Final = Form(r"\b(?:only|just|merely)\b.{0,20}?\d\s?%? of")
 TO_A_PART: Final = Form(
     r"\b(?:cuts?|brings?|takes?|reduces?|lowers?|shrinks?|falls?|drops?"
-    r"|goes)\b[^.;:]{0,40}? (?:close |near |down )?to (?:an? |one |about (?:an? )?"
-    r"|almost (?:an? )?|nearly (?:an? )?"
-    r"|roughly (?:an? )?|the )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth|sixteenth)\b",
+    r"|goes)\b[^.;:]{0,40}? (?:close |near |down )?to (?:\w+ly )?(?:an? |one |about (?:an? )?"
+    r"|almost (?:an? )?|just (?:an? )?|the )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth"
+    r"|sixteenth)\b",
 )
 BECOMES: Final = Form(
     r"\b(\d{1,5}(?:\.\d+)?) ?(?:ms|s)(?: per token| a token|/token)?,? (?:(?:will )?(?:now "

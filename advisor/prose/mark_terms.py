@@ -118,6 +118,7 @@ MARKS: Final = MappingProxyType(
             "speed gain(|s), speed win, speed increase, speed improvement(|s), decode win, "
             "latency win, latency gain, latency improvement, performance boost, performance "
             "gain(|s), performance win, earlier on (the )screen, word earlier, words earlier, "
+            "(the earlier|the sooner) (each|every|a|any), shorter (interval|gap|pause)(|s), "
             "token earlier, tokens earlier, there earlier, done earlier, finish(|es) earlier, "
             "complete(|s) earlier, come(|s) earlier, milliseconds earlier, more tokens (leave|"
             "come|arrive|appear), as responsive, as snappy, as lively, types (faster|quicker)"

@@ -155,6 +155,8 @@ class Statement(NamedTuple):
     sentence_text: str = ""
     next_text: str = ""
     """The sentence after it."""
+    heading_text: str = ""
+    """The heading that its block stands under."""
     lead_text: str = ""
     """The paragraph that opens its list or table."""
     rows: tuple[tuple[str, ...], ...] = ()

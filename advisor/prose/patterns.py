@@ -19,7 +19,8 @@ FIGURE: Final = Form(
 )
 PARTS: Final = MappingProxyType(
     {"half": 2.0, "third": 3.0, "quarter": 4.0, "fifth": 5.0, "sixth": 6.0, "seventh": 7.0,
-     "eighth": 8.0, "tenth": 10.0, "twelfth": 12.0, "sixteenth": 16.0}
+     "eighth": 8.0, "tenth": 10.0, "twelfth": 12.0, "sixteenth": 16.0,
+     "twentieth": 20.0}
 )  # fmt: skip
 UTILISATION: Final = Form(
     r"(?<![\d.])(?P<low>\d{1,2}(?:\.\d+)?)(?:\s?[-–]\s?\d{1,3}|\s?%? to \d{1,3})?\s?%"

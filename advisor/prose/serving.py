@@ -65,6 +65,25 @@ _COSTLESS: Final = Form(
     r"(?:negligible|irrelevant|free(?! for (?:the )?(?:kv|cache|use|other|more))|insignificant"
     r"|immaterial|trivial|unimportant|for free"
     r"|without (?:cost|price)|a rounding error|a non-?issue)\b"
+    r"|\b(?:comes?|is|are|be) at no (?:extra |additional )?(?:cost|price|charge)\b"
+    r"|\bcosts? (?:hardly |no )more than (?:an? |the |one )?(?:ordinary|normal|plain|usual|regular"
+    r"|single|undrafted) (?:steps?|pass(?:es)?|tokens?|rounds?|forward)\b"
+    r"|\bno time (?:is|gets|will be|goes) (?:lost|spent|wasted|into)\b"
+    r"|\bwithout (?:any )?(?:loss|waste) of time\b"
+    r"|\b(?:is|are) not to be (?:considered|counted|reckoned|worried|taken into account)\b"
+    r"|\b(?:comes?|ends? up|stays?|is|are) (?:out )?(?:ahead|in front)(?: (?:of the game"
+    r"|on balance))?"
+    r" (?:anyway|anyhow|regardless|either way|in any case|no matter \w+|whatever \w+|always)\b"
+    r"|\b(?:gains?|speed-?ups?|benefits?|advantage|factor|win|acceleration)\b[^.;:]{0,32}?"
+    r" (?:(?:does|do) not depend|(?:doesn|don)['’]t depend|is independent|are independent"
+    r"|hangs? not)"
+    r" (?:on|of|upon) (?:the )?(?:\w+ )?(?:load|batch(?: sizes?)?|concurrency|traffic"
+    r"|utili[sz]ation"
+    r"|occupancy|number of (?:users|streams|sessions|requests|chats))\b(?!(?: sizes?)? (?:alone"
+    r"|only|as such))"
+    r"|\bnever (?:matters?|counts?|shows?)\b"
+    r"|\b(?:leave|leaves|left|leaving|kept|keep) (?:it|them|that|this|these|those) out\b"
+    r"|\b(?:is|are) nothing (?:at|over|across|beside|next to|against|compared)\b"
     r"|\b(?:can|may|might|could) (?:safely |simply |well )?(?:be )?(?:ignored?|neglect(?:ed)?|left"
     r" out"
     r"|disregard(?:ed)?|forg(?:et|otten)|dropped|leave out|skip(?:ped)?)\b"
@@ -90,6 +109,11 @@ _COSTLESS: Final = Form(
     r"|all|everywhere|always|any|whole)\b",
 )
 """A cost that is said to be none."""
+_WORTH: Final = Form(
+    r"\b(?:pays? for (?:itself|themselves)|(?:is|are) (?:always )?worth (?:it|having|the trouble"
+    r"|the effort|switching on|enabling))\b"
+)
+"""A lever that is said to earn more than it costs."""
 _ATTENTION: Final = (
     r"(?:attention(?:[- ](?:op(?:erator|eration)?|layers?|kernels?|part|math|scores?|step|block"
     r"|computation|module))?|q ?k(?:\^?t|ᵀ)?|softmax|score (?:matrix|matrices|traffic)|the scores)"
@@ -226,11 +250,13 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     if carried is not None and _NOT_SO.match(text, carried.end()) is None:
         yield _effect(Kind.CARRIED, clause, carried)
     costless = _COSTLESS.search(text) or QUALITY_ONLY.search(text)
+    if costless is None and "SPEC" in names:
+        costless = _WORTH.search(text)
     if costless is not None and "FREE" not in names:
         yield _effect(Kind.FREE, clause, costless)
     elif (each := every_pass(whole, clause.start, clause.end)) is not None:
         yield Effect(Kind.FREE, *each)
-    if "TP" in names and of_tokens | (names & {"SINGLE"}):
+    if ("TP" in names or _FORMULA.search(text)) and of_tokens | (names & {"SINGLE"}):
         by_count = BY_COUNT.search(text)
         if by_count is not None:
             yield _effect(Kind.GAIN, clause, by_count)
@@ -243,6 +269,8 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
         yield _effect(Kind.SHARE, clause, share)
 
 
+_FORMULA: Final = re.compile(r"\b[Tt]\(1\) ?/ ?[npNP]\b")
+"""The time of one device over their number."""
 _NOTHING: Final = Form(
     r"\b(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?|earns?|saves?|sees?)"
     r" (?:\w+ ){0,2}?(?:nothing|no (?:gain|speed-?up|benefit|advantage|improvement))\b"

@@ -127,7 +127,7 @@ def _uncontrasted(text: str, clause: Clause, effect: Effect, own: Names) -> Name
     match = _CONTRAST.search(text, effect.end, clause.end)
     if match is None:
         return own
-    return ideas_of(text, [tag for tag in clause.tags if tag.start < match.start()])
+    return own & ideas_of(text, [tag for tag in clause.tags if tag.start < match.start()])
 
 
 def _is_of_prompt(text: str, clause: Clause, effect: Effect) -> bool:
@@ -259,6 +259,13 @@ _DEMANDED: Final = Form(
 """A figure that is asked for, and how it is to be measured."""
 
 
+_HOLDS: Final = Form(
+    r"\b(?:holds?|carr(?:y|ies)|appl(?:y|ies)|stays?|survives?|remains?|persists?|continues?"
+    r"|transfers?|is|keeps?|will|gives?|yields?|does|do|gets?|sees?|brings?|still)\b[^.;:]{0,24}?$"
+)
+"""A present verb at the end of what carries a figure over: the past before it is of its origin."""
+
+
 def is_observed(
     text: str, sentence: Sentence, clause: Clause, effect: Effect, around: Places
 ) -> bool:
@@ -275,6 +282,8 @@ def is_observed(
         return True  # "we saw 10.1 ms (99 tok/s)"
     if "TRANSFER" in around.clause:
         return False
+    if effect.kind is Kind.CARRIED and _HOLDS.search(text, effect.start, effect.end):
+        return False  # "the 2x that it brought a lone user still holds at batch 256"
     # "to speed up chats we raised the batch" tells what is hoped for
     has_happened = is_past(sentence, clause) or goes_on_past(sentence, clause)
     return has_happened and _PURPOSE.match(text, sentence.start, effect.start) is None

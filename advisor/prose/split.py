@@ -36,6 +36,12 @@ _FROM_TO: Final = Form(
     rf"|\b(?:{CARD}|degree|size|count)(?: \w+)? from (?P<few2>\d+) to (?P<many2>\d+)\b"
     r"|\b(?:tp|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?)(?:[ =-]| of )?(?P<few3>\d{1,2}) to"
     r" (?:tp ?=?)?(?P<many3>\d{1,2})\b"
+    rf"|\b(?P<many5>{NUMBER}) (?:\w+ )?(?:{CARD})\b[^.;:,]{{0,48}}? (?:rather than|instead of"
+    rf"|in place"
+    rf" of|where (?:there )?(?:were|was)|not) (?:the |only |just |former )?(?P<few5>{NUMBER}|one)"
+    rf"(?![\w.]| ?(?:ms|%|tok|x\b|gb))"
+    r"|\btp ?=? ?(?P<many6>\d{1,2})\b[^.;]{0,100}? (?:of|than|over|against|vs\.?|versus"
+    r"|compared (?:to|with)|where) tp ?=? ?(?P<few6>\d{1,2})\b"
     r"|(?<![\w.])(?P<few4>\d{1,2}) ?(?:->|→|to) ?(?P<many4>\d{1,2})(?:-way)? (?:in |with |of )?"
     r"(?:tp|tensor[-_ ]parallel\w*)\b"
 )
@@ -76,6 +82,7 @@ _MULTIPLIED: Final = Form(
 _BY_VERB: Final = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
 _TP: Final = Form(
     r"\btp ?=? ?(\d+)\b|tensor[-_ ]parallel(?:ism)?(?:[-_ ]size)?(?: of| ?= ?| |: ?)(\d+)"
+    r"|\b[pn] ?= ?(\d{1,2})\b"
 )
 _PART_EACH: Final = Form(
     r"\b(?:each|every) (?:card|gpu|device|accelerator|rank)? ?(?:only |then )?(?:holds?|reads?|has"
@@ -106,14 +113,15 @@ _REPLICAS: Final = Form(
 )
 _SPLIT_WAYS: Final = Form(rf"\b(?:{NUMBER})[- ]way (?:\w+ )?(?:split|shard\w*|tensor|tp)\b")
 _TP_MS: Final = Form(
-    r"\btp ?=?(\d{1,2})\b[^;.]{0,28}?(?:from \d[\d.]* (?:ms )?to (?:about"
+    r"\b(?:tp ?=?(\d{1,2})|(\d{1,2}) (?:cards?|gpus?|devices"
+    r"|ranks))\b[^;.]{0,28}?(?:from \d[\d.]* (?:ms )?to (?:about"
     r" )?)?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?: ?(?:ms|tok\S*"
     r"|t/s))?(?![\w%])"
 )
 """A degree and its figure in a chain: "TP4 23.5, TP8 11.75"."""
 _THINGS: Final = rf"(?:\w+[- ]){{0,2}}?(?:{CARD}|{MACHINE})"
 BY_COUNT: Final = Form(
-    r"\b1/n\b|\ban n-?th of\b|\bn-?fold\b"
+    r"(?<![\w/])1/[np]\b|\bt\(1\) ?/ ?[np]\b|\ban n-?th of\b|\bn-?fold\b"
     r"|\bdivid\w+ (?:[\w-]+ ){0,6}?by (?:the number of|n\b|that many|their number)"
     r"|\bbandwidths? (?:just |simply )?adds? up\b|\bperfect(?:ly)? (?:linear )?scal\w+"
     r"|\b(?:each|every)(?: time (?:we|you|one|they))? (?:doubl(?:e|es|ing)|added (?:gpu|card)"
@@ -179,7 +187,7 @@ def ways_of(statement: Statement) -> float | None:
     if several := [count_of(word) for word in counts if count_of(word) > 1]:
         return float(several[0])
     if parallel := _TP.search(text):
-        return float(parallel[1] or parallel[2])
+        return float(parallel[1] or parallel[2] or parallel[3])
     if _BOTH.search(text) is not None:
         return 2.0
     devices = statement.frame.devices
@@ -195,14 +203,28 @@ def _multiple(own: str) -> float | None:
     return None
 
 
+def count_in(text: str) -> int | None:
+    """How many devices share the model by a text: the largest number that it counts."""
+    found = [*_counts(text)]
+    if _SECOND.search(text) is not None or _BOTH.search(text) is not None or _A_PAIR.search(text):
+        found.append(2)
+    return max(found, default=None)
+
+
+_A_PAIR: Final = Form(r"\bpairs?\b")
+
+
 def _change(text: str) -> float | None:
     """The later number of devices over the earlier one, where a change is told."""
     change = _FROM_TO.search(text) or (_GOING.search(text) if _SOME.search(text) else None)
     if change is None:
         return None
     words = [word.lower() for word in change.groups() if word]
-    few, many = (1 if word in {"one", "a single"} else count_of(word) for word in words[:2])
-    return many / max(few, 1)
+    first, last = (1 if word in {"one", "a single"} else count_of(word) for word in words[:2])
+    told = change.groupdict()
+    if told.get("many5") or told.get("many6"):
+        first, last = last, first
+    return last / max(first, 1)
 
 
 def _machines(text: str) -> Iterator[str]:
@@ -233,7 +255,7 @@ def chain_of(statement: Statement, least: float) -> tuple[float, float] | None:
     All of them have to come to `least` of what their devices would give.
     """
     pairs = [
-        (int(match[1]), float(match[2].replace(",", "")))
+        (int(match[1] or match[2]), float(match[3].replace(",", "")))
         for match in _TP_MS.finditer(statement.context_text)
     ]
     if len(pairs) < 2 or _TP_MS.search(statement.sentence_text) is None:

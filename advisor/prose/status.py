@@ -114,7 +114,8 @@ def status_of(
         return Status.DENIED
     if A_SLIP.match(text, at, clause.end):
         return Status.REFUTED
-    if EVIDENCE.match(text) or EVIDENCE.match(text, sentence.start):
+    foreseen = index > 0 and _FORESEEN.search(text, clause.start, clause.end) is not None
+    if (EVIDENCE.match(text) and not foreseen) or EVIDENCE.match(text, sentence.start):
         return Status.MEASURED
     if NOTHING_NEXT.match(text, clause.end):
         return Status.DENIED
@@ -156,11 +157,28 @@ def status_of(
     concluded = _CONCLUDED.search(text, clause.start, end) is not None
     conceded = _CONCESSION.match(text, clause.start, at)
     begin = conceded.end() if conceded is not None else clause.start
-    if (not HEDGES.isdisjoint(before) and not concluded) or DEPENDS.search(text, begin, clause.end):
+    depends = DEPENDS.search(text, begin, clause.end)
+    if depends is not None and not of_speed and _is_unconditional(text, begin, *depends.span()):
+        depends = None
+    if (not HEDGES.isdisjoint(before) and not concluded) or depends is not None:
         return Status.HEDGED
     if is_conditional(text, sentence.start, sentence.end):
         return Status.HEDGED
     return Status.ASSERTED
+
+
+def _is_unconditional(text: str, begin: int, start: int, end: int) -> bool:
+    """Whether a condition is denied: "the gain does not depend on load"."""
+    return _NOT.search(text, begin, start) is not None and _ON_LOAD.match(text, end) is not None
+
+
+_NOT: Final = re.compile(r"(?:\bnot|n['’]t) $")
+_ON_LOAD: Final = Form(
+    r" (?:the |its |our )?(?:\w+ )?(?:load|batch|concurrency|traffic|utili[sz]ation|occupancy"
+    r"|number of (?:users|streams|sessions|requests|chats))\b"
+)
+_FORESEEN: Final = Form(r"\b(?:will|would|should|shall|going to)\b")
+"""After a block that begins as a report: what follows from it, and was not seen."""
 
 
 def _is_month(text: str, sentence: Sentence, word: Word) -> bool:
@@ -326,7 +344,7 @@ def is_past(sentence: Sentence, clause: Clause) -> bool:
     last = next((w for w in reversed(sentence.words) if w.start < clause.end), None)
     for word in sentence.words:
         if clause.start <= word.start < clause.end:
-            former = _FORMER_STATE if word.folded == "where" else former - 1
+            former = _FORMER_STATES.get(word.folded, former - 1)
             told = word.folded in PAST and previous not in _INFINITIVE
             if word.folded == "cut" and _PLURAL.fullmatch(previous):
                 told = False  # "int8 activations cut the latency"
@@ -368,8 +386,9 @@ def goes_on_past(sentence: Sentence, clause: Clause) -> bool:
     return bool(of_speed) and "HOPED" not in names and is_past(sentence, before[-1])
 
 
-_FORMER_STATE: Final = 3
-"""Words from "where" on that tell what was before: "after 1 s where it took 4"."""
+_FORMER_STATES: Final = {"where": 3, "than": 6}
+"""Words that tell what was before, from these on: "1 s where it took 4", "than when he was"
+" alone"."""
 _BEING: Final = words("was were")
 _COMPARED: Final = words("it they that what than as where")
 """After these "was" names a state to compare with: "a fraction of what it was"."""

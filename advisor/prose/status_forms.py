@@ -71,6 +71,8 @@ ATTRIBUTED: Final = Form(
     r"|proposes?|proposed|claims?|claimed|says?"
     r"|said|promises|promised|suggests?|argues?|states?|stated|expects|hopes|wrote|writes|posts"
     r"|posted|once \w+)"
+    r"|you (?:also |then |even )?(?:propose|proposed|claim|claimed|wrote|assert|argue|argued|state"
+    r"|stated)\b"
     r"|(?:somebody|someone|people|colleagues?|friends?|vendors?|he|she|they|i (?:was|am)|we were"
     r"|i['’]ve been) (?:keeps? (?:telling|saying)|told|tells?|telling)\b"
     r"|(?:somebody|someone|some guy|another (?:user|poster|member)|a (?:user|poster)|op) (?:\w+ )?"
@@ -136,13 +138,14 @@ REFUTES: Final = Form(
     r"|mistake|flaw|problem) )",
 )
 DEPENDS: Final = Form(
-    r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)|provided|as long as|unless"
+    r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)"
+    r"|provided|as long as|unless"
     r"|specific to|restricted to|keeps? [^.;:]{0,40}? (?:under|below) \d(?![\d,]*k?[- ]tok)"
     r"|(?:under|below) \d[\d.]*x"
     r"|capped at(?! \d[\d,]*k?[- ]tok)|(?<!lifts the )(?<!lift the )(?<!lifting the )"
     r"(?<!raises the )(?<!raising the )(?<!raise the )ceiling(?! (?:rises?|climbs?|goes up|moves up"
     r"|doubles))|upper bound|at best|(?<!of )at most"
-    r"(?! \d[\d,]*k?[- ]tok)|cannot exceed|no more than"
+    r"(?! \d[\d,]*k?[- ]tok)|cannot exceed|(?<!costs )(?<!cost )no more than"
     r"|only (?:if|when|once"
     r"|where|after|with|at|for|in|on|because the baseline))\b",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
@@ -29,16 +30,26 @@ _SHARED: Final = Form(
 )
 _ALONE: Final = Form(
     r"\b(?:alone|just me|only me|me\b|by myself|solo|batch (?:size )?1\b|(?:one|a single|single"
-    r"|lone)[- ](?:user|stream|request|chat|sequence|client)|my (?:local|own|\d{4}|card|box"
+    r"|lone)[- ](?:user|stream|request|chat|sequence|client|slot|session|caller|customer|reader)"
+    r"|my (?:local|own|\d{4}|card|box"
     r"|setup|laptop|gpu|mac))\b"
 )
 _PARTS: Final = Form(r"[.;!?](?=\s|$)|, (?=where|while|but|and)|\bwhere\b|\bwhile\b")
 _REPLY: Final = Form(
     r"(?<![\w.,])(?P<tokens>\d[\d,]*)[- ]tokens?(?: \w+)? (?:answers?|repl(?:y|ies)|responses?"
     r"|texts?|completions?|essays?|stor(?:y|ies)|e-?mails?|letters?|summar(?:y|ies))\b[^.;]{0,32}?"
-    r"\b(?P<seconds>\d+(?:\.\d+)?) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
+    r"\b(?P<seconds>\d+(?:\.\d+)?|half a|an?|one) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
 )
 _CLOSE: Final = 0.08
+_WITHIN: Final = 1.4
+"""Of a bound like "more than ten times", "in less than a second": what is meant is not far off."""
+_BOUNDED: Final = Form(r"\b(?:more than|over|above|upwards? of|well beyond|at least)\b")
+_NO_LONGER_THAN: Final = Form(
+    r"\b(?:less than|under|within|below|not even|no more than|inside)\W*(?:\d[\d.]* ?|an? |half a "
+    r"|one )"
+    r"(?:m?s|seconds?|milliseconds?)\b"
+)
+_SECONDS: Final = MappingProxyType({"half a": 0.5, "a": 1.0, "an": 1.0, "one": 1.0})
 
 
 class Rate(NamedTuple):
@@ -73,21 +84,25 @@ def _number(written: str) -> float:
     return float(written.replace(",", ""))
 
 
-def factor_of_totals(text: str, claimed: float, *, raised: bool) -> tuple[float, float] | None:
+def factor_of_totals(
+    text: str, claimed: float, *, raised: bool, own: str = ""
+) -> tuple[float, float] | None:
     """One user's rate and that of all, where a claimed factor is just their ratio.
 
-    Where the batch is `raised`, a rate that changes is that of all before and after.
+    Where the batch is `raised`, a rate that changes is that of all before and after. The `own`
+    words may give the factor as a bound: "more than ten times".
     """
+    most = _WITHIN if _BOUNDED.search(own) is not None else 1.0 + _CLOSE
     changed = _CHANGED.search(text) if raised else None
     if changed is not None:
         old, new = _number(changed["old"]), _number(changed["new"])
-        if old > 0 and abs(new / old / claimed - 1.0) < _CLOSE:
+        if old > 0 and 1.0 - _CLOSE < new / old / claimed < most:
             return old, new
     rates = rates_in(text)
     for total in (rate for rate in rates if rate.is_shared):
         for one in (rate for rate in rates if rate.is_alone or (raised and not rate.is_shared)):
             least = total.tokens_per_second / one.tokens_per_second if one.tokens_per_second else 0
-            if least > 1.0 and abs(least / claimed - 1.0) < _CLOSE:
+            if least > 1.0 and 1.0 - _CLOSE < least / claimed < most:
                 return one.tokens_per_second, total.tokens_per_second
     return None
 
@@ -97,15 +112,44 @@ def reply_at_total(own: str, text: str) -> tuple[float, float] | None:
     reply = _REPLY.search(own)
     if reply is None:
         return None
-    tokens, seconds = _number(reply["tokens"]), float(reply["seconds"])
+    tokens = _number(reply["tokens"])
+    seconds = _SECONDS.get(reply["seconds"].lower()) or float(reply["seconds"])
     if reply["unit"].startswith("m"):
         seconds /= 1e3
     if seconds <= 0:
         return None
+    most = _WITHIN if _NO_LONGER_THAN.search(own) is not None else 1.0 + _CLOSE
     for rate in rates_in(text):
-        if rate.is_shared and abs(tokens / seconds / rate.tokens_per_second - 1.0) < _CLOSE:
+        if rate.is_shared and 1.0 - _CLOSE < rate.tokens_per_second * seconds / tokens < most:
             return rate.tokens_per_second, tokens
     return None
+
+
+def beats_alone(text: str, own: str, rate: float) -> float | None:
+    """The rate of one who is alone, where each of many is said to have more than that.
+
+    `own` is the sentence that tells the rate of each, and how many they are.
+    """
+    if _USERS.search(own) is None or _EACH.search(own) is None:
+        return None
+    alone = [one.tokens_per_second for one in rates_in(text) if one.is_alone]
+    compared = _THAN_ALONE.search(own)
+    if compared is not None:
+        alone.append(_number(compared["rate"]))
+    return max(alone) if alone and rate > _ABOVE * max(alone) else None
+
+
+_ABOVE: Final = 1.1
+_EACH: Final = Form(
+    r"\b(?:each|every|apiece|per (?:user|head|stream|session|chat|client|person))\b"
+)
+_THAN_ALONE: Final = Form(
+    r"\b(?:than|against|instead of|compared (?:to|with)|versus|vs\.?) (?:the |only |just |a mere )?"
+    r"(?P<rate>\d[\d,]*(?:\.\d+)?)(?: ?(?:tok\S*|t/s|tokens (?:per|a) second))?"
+    r" (?:(?:of|for|on|with|that|which|it|when|he|she|they|a|an|the|had|has|gets?|got|saw|sees?|was"
+    r"|one) ){1,4}?(?:empty|idle|lone|single|solitary|alone|unshared|user)\b"
+)
+"""What one had by himself: "more than the 188 of an empty machine"."""
 
 
 def users_of(text: str) -> int | None:

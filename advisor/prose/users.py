@@ -9,7 +9,9 @@ from advisor.quantity.numerals import SEVERAL
 
 MANY: Final = (
     r"(?:users|streams|sessions|requests|clients|sequences|chats|conversations|people|persons"
-    r"|customers|callers|readers|replies|prompts|tenants|seqs|of them)"
+    r"|customers|callers|readers|replies|prompts|tenants|seqs|slots|visitors|analysts|developers"
+    r"|agents"
+    r"|others|of them)"
 )
 HOW_MANY: Final = rf"(?:\d{{1,4}}|{SEVERAL})"
 COUNTED: Final = Form(rf"\b({HOW_MANY}) (?:[\w-]+ )?{MANY}\b|batch (?:size )?(?:of )?(\d{{1,4}})")
@@ -66,7 +68,29 @@ RAISED: Final = Form(
     r"|\d\d))"
     rf"|with (?:{HOW_MANY}|more|some|many|the) (?:\w+ )?(?:others|neighbou?rs|co-?tenants)"
     r"|shar(?:e|es|ed|ing) (?:the|a|one) (?:\w+ )?(?:card|gpu|server|box|machine|batch|accelerator)"
+    rf"|\bbatch(?:es)? of {HOW_MANY}\b|\bfrom (?:1|one|a single) to {HOW_MANY} (?:\w+ )?{MANY}\b"
+    rf"|(?:pack|group|bundl|merg|batch|coalesc|gather|pool)(?:e?s|e|ing|ed) (?:up )?(?:up to )?"
+    rf"(?:{HOW_MANY}|many|several|the|their|more) (?:\w+ )?{MANY}"
+    r"|(?:weights?|reads?|fetch(?:es)?|traffic|pass(?:es)?|step|bytes"
+    r"|cost)\b[^.;:,]{0,24}? (?:among"
+    rf"|amongst|between|across|by|over|with) (?:all |the )?(?:{HOW_MANY}|many|several|all|other)"
+    rf" (?:\w+ )?(?:{MANY}|rows)\b"
+    rf"|\bthe (?:more|fuller|bigger|larger) (?:the )?(?:\w+ )?(?:{MANY}|batch)\b"
+    r"|\b(?:larger|higher|bigger|raised|new) (?:batch |concurrency |slot )?limit\b"
+    r"|\b(?:n[-_]?p|n[-_]parallel|parallel)[ =](?:from )?\d{1,3} (?:to|->|→) \d"
     r"|fill(?:s|ed|ing)? (?:up )?the batch|(?:parallel|more|extra) slots|n ?= ?(?:[2-9]|\d\d)"
     r" (?:completions|samples|answers)|best_of)"
 )
 """How more sequences come into a step."""
+_CHANGE: Final = Form(
+    r"\b(?:batch(?: size)?|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|num[-_]slots|slots"
+    r"|n[-_]?p|n[-_]parallel)[`'\"]?(?: (?:rises?|goes|climbs?|grows?|moves?|changes?|falls?|drops?"
+    r"|shrinks?|lowered|raised|set|is|was|cut|up|down)){0,2}(?: of| from)? (\d+) ?(?:to|->|→|=>)"
+    r" ?(?:a )?(?:batch )?(?:size )?(?:of )?(\d+)"
+)
+
+
+def has_grown(text: str) -> bool | None:
+    """Whether a batch is told to grow, by its size before and after; None where it tells none."""
+    change = _CHANGE.search(text)
+    return None if change is None else int(change[1]) < int(change[2])

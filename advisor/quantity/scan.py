@@ -58,6 +58,8 @@ class _Prefix(NamedTuple):
 
 
 _APPROXIMATE = words("~ ≈ ∼ about around roughly approximately approx ca circa nearly almost some")
+_PRECISE = words("exactly precisely merely barely scarcely")
+"""Words before a number that leave it what it is."""
 _AT_MOST = (
     "up to, at most, less than, fewer than, lower than, no more than, not more than, as much as, "
     "as high as, as many as, cannot exceed, not exceed, limited to, capped at, < =, <, ≤, under, "
@@ -284,6 +286,8 @@ def _prefix(tokens: Sequence[Token], at: int, floor: int) -> _Prefix:
         elif word in _APPROXIMATE or (word == "to" and before[-2:-1] == ["close"]):
             approximate = True
             first -= 1 if word != "to" else 2
+        elif word in _PRECISE:
+            first -= 1
         elif word == "of" and before[-2:] == ["factor", "of"]:
             factor = True
             first -= 2
