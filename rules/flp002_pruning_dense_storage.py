@@ -40,11 +40,10 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.levers.prune import Prune
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.zeros import by_dense_reader, names_zeros, of_inputs
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
-from advisor.told.zero_rows import without_zeros
+from advisor.told.zero_rows import reads_without_zeros, without_zeros
 from advisor.wording import percent, size
 
 RULE = Rule(
@@ -198,40 +197,44 @@ def _skipped(said: Said, sure: Confidence) -> Confidence:
 
 
 _POSSIBLE = re.compile(r"\W*(?:which|that|and|it|this|pruning) can\b", re.IGNORECASE)
-_READ_GB = re.compile(
-    r"\b(?:reads?|streams?|fetch(?:es)?|loads?|moves?|needs?|touch(?:es)?|costs?|pulls?)\b"
-    r"[^.;:\d]{0,24}(\d+(?:\.\d+)?) ?GB\b(?!/s)",
-    re.IGNORECASE,
+_IN_PLACE = (
+    r"\bin place\b|\b(?:keep|keeps|kept|same|unchanged|full|original) (?:\w+ )?(?:shapes?"
+    r"|dimensions)\b"
+    r"|\bshapes? (?:is |are |stays? |remains? )?(?:unchanged|as (?:it|they)|the same)\b"
 )
-_SOME_SHARE = re.compile(
-    r"(?<![\d.])(\d{1,2}) ?(?:%|per ?cent)|\b(half|every (?:second|other))\b", re.IGNORECASE
-)
-_WIDTHS = (16.0, 8.0, 4.0)
-_CLOSE = 0.05
+"""Parts that are set to zero and not cut out."""
+_OF_BYTES = frozenset({Kind.READS, Kind.AMOUNT, Kind.SAVING})
 
 
-def _reads_share(said: Said) -> bool:
-    """Whether a token is said to read only the part of the weights that is not zero.
-
-    "Pruned to 70%, the 70B streams 42 GB": 140 GB in 16 bits without 70 percent.
-    """
+def _is_gone(said: Said) -> bool:
+    """Whether what is pruned is out of the tensors."""
     statement = said.statement
-    told = _READ_GB.search(statement.text) if statement.kind is Kind.READS else None
-    if told is None or statement.phase is not Phase.DECODE:
+    if "REMOVED" not in statement.nearby or _of_zeros(statement):
         return False
-    own = float(told[1])
-    sizes = [one.gigabytes for one in gigabytes_in(statement.context_text)]
-    if statement.frame.parameters is not None:
-        widths = (statement.frame.weight_bits,) if statement.frame.weight_bits else _WIDTHS
-        sizes.extend(statement.frame.parameters * bits / 8e9 for bits in widths)
-    left = [
-        1.0 - (float(one[1]) / 100.0 if one[1] else 0.5)
-        for one in _SOME_SHARE.finditer(statement.context_text)
-    ]
-    return any(
-        abs(own - size * part) <= _CLOSE * own and own < (1.0 - _CLOSE) * size
-        for size in sizes
-        for part in left
+    return "MASK" not in statement.nearby or not said.has(_IN_PLACE)
+
+
+def _read_less(said: Said, sure: Confidence) -> Wrong | None:
+    """Bytes for a token that leave out the zeros."""
+    statement = said.statement
+    if statement.kind not in _OF_BYTES or statement.cause not in {"PRUNE", "CAPACITY", None}:
+        return None
+    if not {"PRUNE", "MASK"} & statement.nearby or not {"PACKED", "MOE"}.isdisjoint(
+        statement.nearby
+    ):
+        return None
+    if _is_gone(said) or statement.phase in NO_DECODE or said.has(_OTHER_PRUNING):
+        return None
+    if of_inputs(statement.context_text) and "DENSE" not in statement.nearby:
+        return None
+    read = reads_without_zeros(said)
+    if read is None:
+        return None
+    return Wrong(
+        f"{read.told:.3g} GB leave out the zeros, which a dense kernel reads like any other value:"
+        f" {read.stored:.3g} GB for each token",
+        sure,
+        numbers={"told_bytes": read.told * 1e9, "stored_bytes": read.stored * 1e9},
     )
 
 
@@ -246,14 +249,16 @@ def _judge(said: Said) -> Wrong | None:
             sure,
             numbers={"told_bytes": row.told * 1e9, "stored_bytes": row.stored * 1e9},
         )
+    if sure is not None and (wrong := _read_less(said, sure)) is not None:
+        return wrong
     about = statement.cause == "PRUNE" or _of_zeros(statement)
     if sure is None or not about or statement.phase in NO_DECODE:
         return None
-    if statement.kind not in _JUDGED and not _reads_share(said):
+    if statement.kind not in _JUDGED:
         return None
     if is_unlinked(statement):
         return None
-    if "PACKED" in statement.nearby or ("REMOVED" in statement.nearby and not _of_zeros(statement)):
+    if "PACKED" in statement.nearby or _is_gone(said):
         return None
     if said.has(_OTHER_PRUNING) or (
         of_inputs(statement.context_text) and "DENSE" not in statement.nearby

@@ -42,6 +42,7 @@ from advisor.forms import Form
 from advisor.levers.prune import Prune
 from advisor.prose.model import Kind, Phase
 from advisor.prose.patterns import PARTS
+from advisor.quantity.numerals import SEVERAL, count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_small_batch, is_unlinked
 from advisor.wording import percent, size
@@ -166,7 +167,7 @@ def _share(idea: Prune) -> str:
 
 
 _SHARE = Form(
-    r"(?P<some>\d{1,3}) of (?:the |its |all )?(?P<all>\d{2,3}) (?:\w+ )?heads"
+    rf"(?P<some>\d{{1,3}}|{SEVERAL}) of (?:the |its |all )?(?P<all>\d{{2,3}}) (?:\w+ )?heads"
     r"|(?P<percent>\d{1,2}) ?% of (?:the |its |all )*(?:\w+ )?heads"
     r"|(?P<part>half|third|quarter|fifth|eighth)(?: of)? (?:the |its |all |our )*(?:\w+ )?heads"
 )
@@ -189,7 +190,7 @@ def _removed(said: Said, sure: Confidence) -> Wrong | None:
     if told is None or (statement.frame.context or 0) > _LONG:
         return None
     if told["some"]:
-        share = int(told["some"]) / int(told["all"])
+        share = count_of(told["some"]) / int(told["all"])
     else:
         share = int(told["percent"]) / 100 if told["percent"] else 1 / PARTS[told["part"].lower()]
     less = 1.0 - 1.0 / statement.speedup

@@ -376,6 +376,8 @@ _TOO_FEW = (
 )
 
 
+_UNFELT = 0.9
+"""A loss so small that overheads make up for it."""
 _NEAR = 2
 """Sentences back to what is said to carry over."""
 
@@ -391,6 +393,8 @@ def _is_effect(said: Said) -> bool:
         drawn = concluded and statement.opener != "which" and statement.is_single
         return not by_work and (drawn or said.says(_SCALED))
     if statement.kind is not Kind.LOSS or statement.opener == "yet":
+        return False
+    if statement.speedup is not None and statement.speedup >= _UNFELT:
         return False
     if said.has(r"[gt]b/s|bandwidth") and not (said.has(_SAME_MEMORY) or _follows_peak(said)):
         return False

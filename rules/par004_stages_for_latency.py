@@ -29,6 +29,7 @@ from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.split import has_replicas, is_shared, is_staged
 from advisor.prose.users import OF_ONE
+from advisor.prose.widths import widths_of
 from advisor.rule import PROSE, Rule
 from advisor.said import (
     NO_DECODE,
@@ -111,7 +112,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.is_aggregate or is_unlinked(statement) or not _is_of_one(statement):
         return None
-    if "QUANT" in statement.nearby or statement.cause in {"QUANT", "SPEC", "DISTILL"}:
+    if _is_narrower(said) or statement.cause in {"QUANT", "SPEC", "DISTILL"}:
         return None  # the stream is faster for its bytes
     if (statement.speedup or _FELT) < _FELT or _OF_SERVICE.search(statement.text) is not None:
         return None
@@ -133,6 +134,13 @@ def _judge(said: Said) -> Wrong | None:
         " grows is the number of requests served",
         sure if _is_light(said) else Confidence.MEDIUM,
     )
+
+
+def _is_narrower(said: Said) -> bool:
+    """Whether the weights change their format as well, and not only come in one."""
+    if "QUANT" in said.statement.sentence:
+        return True
+    return "QUANT" in said.statement.nearby and len(widths_of(said.statement.context_text)) != 1
 
 
 _SPEED: Final = frozenset({"TIME", "RATE", "DECODE", "SINGLE", "TOKENS"})

@@ -1,6 +1,8 @@
 """## What it does
 Flags faster decode that is ascribed to something a step does not touch: storage and file formats,
-lanes of a slot, sampler settings, the tokenizer, the length of context that is reserved.
+lanes of a slot, cores of the host, sampler settings, the tokenizer, other values in weights of the
+same shape, the length of context that is reserved; and slower decode ascribed in full to a power
+limit.
 
 ## Why is this bad
 Each token reads the weights, and the keys and values of the tokens that are there, from device
@@ -33,12 +35,14 @@ from advisor.prose.besides import (
     RESIDENT,
     Beside,
     is_only_format,
+    is_retrained,
     names_window,
     reads_window,
 )
-from advisor.prose.model import Kind, Phase, Status
+from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_general, is_small_batch
+from advisor.told.power_limits import power_taken
 
 RULE = Rule(
     code="TXT004",
@@ -119,12 +123,14 @@ def _judge(said: Said) -> Wrong | None:
     known = statement.phase is Phase.DECODE or "LLM" in statement.sentence
     if not known or not is_small_batch(statement):
         return None
+    if (wrong := _powered(said, sure) or _retrained(said, sure)) is not None:
+        return wrong
     if not _LEVERS.isdisjoint(statement.sentence) or statement.cause in _LEVERS:
         return None
     if _is_small(statement.speedup) or _SAME.search(statement.text) is not None:
         return None
     if (
-        (_SPEED.search(statement.text) is None and statement.tpot_ms is None)
+        (_SPEED.search(statement.text) is None and not _has_figure(statement))
         or statement.clause.isdisjoint(_OF_TOKENS)
         or (
             _LOADING.search(statement.text) is not None
@@ -133,6 +139,62 @@ def _judge(said: Said) -> Wrong | None:
     ):
         return None
     return next((wrong for one in BESIDES if (wrong := _beside(said, one, sure)) is not None), None)
+
+
+_MOST_TAKEN: Final = 0.4
+"""Under some 60% of the power memory gets slower as well."""
+_LEAST_TAKEN: Final = 0.1
+_IN_PROPORTION: Final = 0.7
+
+
+def _powered(said: Said, sure: Confidence) -> Wrong | None:
+    """A loss as large as the part of the power that is taken away."""
+    statement = said.statement
+    if statement.kind is not Kind.LOSS or statement.speedup is None:
+        return None
+    if not {"PREFILL", "LARGE_BATCH"}.isdisjoint(statement.clause):
+        return None
+    taken = power_taken(
+        f"{_last(statement.context_text, statement.sentence_text)}{statement.sentence_text}"
+    )
+    if taken is None or not _LEAST_TAKEN <= taken <= _MOST_TAKEN:
+        return None
+    if max(1.0 - statement.speedup, 1.0 / statement.speedup - 1.0) < _IN_PROPORTION * taken:
+        return None
+    return Wrong(
+        f"{taken:.0%} less power lowers the clock of the cores; memory keeps its own, and a step at"
+        " small batch waits for memory: some percent at most",
+        sure,
+        numbers={"power_taken": taken},
+    )
+
+
+def _retrained(said: Said, sure: Confidence) -> Wrong | None:
+    """A gain of weights that have other values and the same shape."""
+    statement = said.statement
+    if statement.kind is not Kind.GAIN or not is_retrained(statement.context_text):
+        return None
+    if _is_small(statement.speedup) or _SPEED.search(statement.text) is None:
+        return None
+    if statement.speedup is None and statement.clause.isdisjoint({"FASTER", "RATE", "TIME"}):
+        return None
+    others = _LEVERS - {"DISTILL"}
+    if not others.isdisjoint(statement.sentence) or statement.cause in others:
+        return None
+    return Wrong(
+        "training changes the values of the weights and not their number: a step of the same shape"
+        " and precision reads the same bytes, 1.00x",
+        sure,
+    )
+
+
+def _has_figure(statement: Statement) -> bool:
+    """Whether the clause tells a time per token, or a factor of generation."""
+    if statement.tpot_ms is not None:
+        return True
+    if statement.kind is not Kind.GAIN or _LOADING.search(statement.text) is not None:
+        return False
+    return statement.speedup is not None and "DECODE" in statement.clause
 
 
 def _is_small(factor: float | None) -> bool:
@@ -158,7 +220,7 @@ def _beside(said: Said, beside: Beside, sure: Confidence) -> Wrong | None:
 def _last(context: str, own: str) -> str:
     """The sentence before a sentence."""
     before = context[: max(context.rfind(own), 0)].rstrip()
-    cut = max(before.rfind(sign, 0, max(len(before) - 1, 0)) for sign in ".!?:\n")
+    cut = max(before.rfind(sign) for sign in (". ", "! ", "? ", ": ", "\n"))
     return f"{before[cut + 1 :]} "
 
 

@@ -154,7 +154,7 @@ _DIRECTION_PHRASES: Mapping[Direction, str] = {
         "faster|quicker|sooner|speedup|speedups|speed up|speeds up|sped up|speeding up"
         "|accelerate|accelerates|accelerated|acceleration|snappier|beats|outperforms"
     ),
-    Direction.SLOWER: ("slower|slowdown|slow down|slows down|slowed down|slows|longer"),
+    Direction.SLOWER: ("slower|more slowly|slowdown|slow down|slows down|slowed down|slows|longer"),
     Direction.BETTER: (
         "better|improve|improves|improved|improvement|improvements|improving|gain|gains"
         "|gained|boost|boosts|boosted|win|wins|benefit|uplift"

@@ -25,7 +25,7 @@ RESIDENT: Final = Form(
     r"(?! (?:test|balanc))|cold start)\b"
 )
 """Weights that lie in device memory, so that a step reads nothing from elsewhere."""
-_ELSEWHERE: Final = Form(
+ELSEWHERE: Final = Form(
     r"\b(?:(?:does|do|did|would|could)(?: ?n[o'’]t| not) fit|too (?:big|large) (?:for|to)|spill\w*"
     r"|swap(?:s|ped|ping)?|paged?|paging|offload(?:s|ed|ing)|layers (?:on|to|in) (?:the )?(?:cpu"
     r"|ram|host|system)"
@@ -57,17 +57,34 @@ _SAMPLER: Final = Form(
     r"\btemperature\b|\btemp ?= ?0|\bgreedy\b|\btop[-_ ]?[kp]\b|\bmin[-_ ]p\b|\bsamplers?\b"
     r"|\b(?:repetition|repeat|presence|frequency)[-_ ]penalty\b|\bargmax\b|\bdo_sample\b"
 )
-_SAMPLER_COUNTS: Final = Form(
+SAMPLER_COUNTS: Final = Form(
     r"\b(?:on|to|from|off) (?:the )?(?:cpu|host|gpu)\b|\bpython\b|\blogits? processors?\b"
     r"|\bgrammars?\b"
     r"|\bguided\b|\bconstrain\w+\b|\bjson\b|\bschema\b|\bbeams?\b|\bdraft\w*|\bspeculat\w+"
     r"|\baccept\w*"
-    r"|\bflashinfer\b|\bsort\w*|\b(?:0\.\d|[12]|1\.\d)b\b|\b(?:got|gets?|are|is|became|become)"
+    r"|\bflashinfer\b|\b(?:0\.\d|[12]|1\.\d)b\b|\b(?:got|gets?|are|is|became|become)"
     r" (?:\w+ )?short(?:er)?\b|\bshorter (?:answers?|replies|output)"
     r"|\bfewer tokens\b|\bthinking\b|\bms (?:in|for|of) (?:the )?sampl|\b(?:gpu|cpu) temperature"
     r"|°|\bdegrees\b"
     r"|\bthrottl\w+|\bcool\w+|\bhot\b"
 )
+_HOST: Final = Form(
+    r"\b(?:faster|newer|better|stronger|bigger|quicker|more|second|another|upgrad\w+|more modern"
+    r"|from \w+ to) (?:\w+ ){0,3}?(?:cpus?|processors?|xeons?|epycs?|ryzens?|cpu cores"
+    r"|(?:system |host |main )?(?:ram|ddr[345])|(?:host|system|main) memory)\b"
+    r"|\b(?:cpu|host|ram|ddr[345]|processor) (?:upgrade|swap|update)\b"
+)
+"""Cores and memory of the host."""
+_HOST_COUNTS: Final = Form(
+    r"\b(?:(?:does|do|did|would|could)(?: ?n[o'’]t| not) fit|too (?:big|large) (?:for|to)|spill\w*"
+    r"|swap(?:s|ped|ping)?|pag(?:ed|ing)|offload(?:s|ing)|(?:partly|partially|half|some|layers"
+    r"|experts)\b[^.;]{0,24}? (?:on|to|in|from) (?:the )?(?:cpu|ram|host|system)|ktransformers"
+    r"|unified memory|apu|igpu|cpu[- ]only|on (?:the |a )?cpu|launch\w*|overhead|python"
+    r"|host[- ]bound"
+    r"|cpu[- ]bound|scheduler|tokeni[sz]\w+|sampl\w+|(?:0\.\d|[1-4]|1\.\d)b|mini-?pc|moe"
+    r"|tensor[- ]parallel|prefill|prompts?)\b"
+)
+"""Where the host works for a token, or small steps wait for its launches."""
 _TOKENIZER: Final = Form(
     r"\btokeni[sz]ers?\b|\bvocab(?:ular(?:y|ies))?s?\b|\bbpe\b|\bsentencepiece\b"
 )
@@ -127,14 +144,14 @@ class Beside(NamedTuple):
 BESIDES: Final = (
     Beside(
         _STORAGE,
-        _ELSEWHERE,
+        ELSEWHERE,
         told="weights are read from storage once, when they are loaded; each token reads them from"
         " device memory: loading gets shorter, the time per token is 1.00x",
         needs_residence=True,
     ),
     Beside(
         _SLOT,
-        _ELSEWHERE,
+        ELSEWHERE,
         told="with all weights in the memory of one card a token sends some bytes over the slot:"
         " its lanes shorten loading, the time per token is 1.00x",
         needs_residence=True,
@@ -142,10 +159,17 @@ BESIDES: Final = (
     ),
     Beside(
         _SAMPLER,
-        _SAMPLER_COUNTS,
+        SAMPLER_COUNTS,
         told="the sampler works on one row of logits (0.5 MB at 128k tokens), some ten microseconds"
         " beside the milliseconds that reading the weights takes: settings of it are 1.00x",
         needs_residence=False,
+    ),
+    Beside(
+        _HOST,
+        _HOST_COUNTS,
+        told="with all weights in the memory of the device a token is read from there: cores and"
+        " memory of the host start kernels and load the file, the time per token is 1.00x",
+        needs_residence=True,
     ),
     Beside(
         _TOKENIZER,
@@ -155,6 +179,34 @@ BESIDES: Final = (
         needs_residence=False,
     ),
 )
+
+
+_TRAINED: Final = Form(
+    r"\b(?:distill\w*|students?|instruct (?:version|variant|model)s?|fine-?tun(?:e|es|ed|ing)"
+    r"|(?:instruction|preference)[- ]?tun\w+"
+    r"|rlhf|dpo|sft|post-?train\w+)\b"
+)
+_SAME_SIZE: Final = Form(
+    r"\b(?:same|equal|identical|unchanged|retain\w*|keep(?:s|ing)?|teacher['’]s|of equal)\b"
+    r"[^.;:]{0,40}?\b(?:size|parameters?|params|weights|shape|depth|architecture|dimensions|width"
+    r"|number of layers)\b|\b(?:size|parameters?|architecture|depth)\b[^.;:]{0,24}? (?:stays?"
+    r"|remains?|(?:is|are) (?:the same|unchanged|identical|as))\b"
+)
+_OTHER_SHAPE: Final = Form(
+    r"\b(?:fewer tokens|short(?:er|ly)?|concise\w*|brief\w*|terse|draft\w*|speculat\w*|accept\w*"
+    r"|think\w*|reason\w*|quanti\w*|int[48]|fp[48]|[48][- ]bits?|prun\w*|diffusion"
+    r"|vocabular\w*|gqa|mqa|mtp|medusa|eagle|heads?|early exit|experts?|steps?|smaller|half (?:the"
+    r"|its|as many) (?:size|parameters|params|depth|layers|width)|fewer (?:layers|parameters"
+    r"|blocks|weights)|multi-token)\b"
+)
+"""What else training may change: the length of answers, the shape, what drafts guess."""
+
+
+def is_retrained(text: str) -> bool:
+    """Whether weights are said to hold other values in the same shape, and nothing else."""
+    if _TRAINED.search(text) is None or _OTHER_SHAPE.search(text) is not None:
+        return False
+    return _SAME_SIZE.search(text) is not None
 
 
 def is_only_format(text: str) -> bool:

@@ -57,8 +57,9 @@ _SETUP_LABEL: Final = Form(
 _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 """Columns kept apart by spaces: output of a program, no prose."""
 _NOT_OF_SPEED: Final = frozenset(
-    {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED, Kind.UNHURT, Kind.NO_GAIN}
-)
+    {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED, Kind.UNHURT, Kind.NO_GAIN,
+     Kind.PREMISE}
+)  # fmt: skip
 _A_RATE: Final = Form(r"\btok\w*(?: ?/ ?| per | an? | each | every )s|\bt/s|\btps\b|\btg ?\d")
 _A_TIME: Final = Form(r"\d ?(?:m?s|us|µs)\b|\d ?(?:milli|micro)?seconds?\b|\b(?:tpot|itl)\b")
 _PRUNED: Final = frozenset({"PRUNE"})

@@ -92,7 +92,8 @@ _LIKE_SMALLER: Final = Form(
     r"\b(?:generat\w+|runs?|decodes?|answers?|replies|speed|fast|quick(?:ly)?|types?) (?:like|as"
     r"|at the"
     r" (?:speed|pace|rate) of) an? (?:dense )?(?:\d+(?:\.\d+)?B\b|(?:much |far )?smaller)"
-    r"|\b(?:behaves?|acts?|works?|performs?|costs?|streams?) like an? (?:dense )?"
+    r"|\b(?:behaves?|acts?|works?|performs?|costs?|streams?)(?: at batch (?:1|one)| for one user"
+    r"| in decode| in chats?)? like an? (?:dense )?"
     r"\d+(?:\.\d+)? ?G?B\b"
     r"|\b(?:is|are|becomes?) (?:effectively|in effect|practically|as good as|virtually) an?"
     r" (?:dense )?\d+(?:\.\d+)? ?B\b"
@@ -128,6 +129,10 @@ _RISES: Final = Form(
     r"\b(?:doubl\w+|ris(?:es?|ing)|grows?|go(?:es)? up|increas\w+|climbs?|tripl\w+|higher|more"
     r"|up by)\b[^;:]{0,80}$"
 )
+_SPEEDS_UP: Final = Form(
+    r"\b(?:as (?:fast|quick(?:ly)?)|faster|quicker|speeds? up|accelerat\w+|doubles (?:its|in)"
+    r" (?:speed|pace|rate))\b[^;:]{0,80}$"
+)
 _BEFORE: Final = 120
 
 
@@ -137,9 +142,9 @@ def _echoed(text: str, clause: Clause) -> Effect | None:
     if match is None:
         return None
     after = {tag.name for tag in clause.tags if tag.start >= match.end()}
-    if "SLOWER" in after or after.isdisjoint({"TIME", "RATE"}):
+    if "SLOWER" in after or after.isdisjoint({"TIME", "RATE", "DECODE"}):
         return None
-    form = _FALLS if "TIME" in after else _RISES
+    form = _FALLS if "TIME" in after else _RISES if "RATE" in after else _SPEEDS_UP
     begin = max(0, match.start() - _BEFORE)
     told = form.search(text, begin, match.start()) is not None
     return Effect(Kind.GAIN, *match.span()) if told else None

@@ -21,6 +21,13 @@ _CHANGE: Final = Form(
     r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d)",
 )
 """Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
+_NEW_FORMAT: Final = Form(
+    r"quanti[sz]|instead of|rather than|→|->|\b(?:to|into|over|against|versus|vs\.?) (?:int|fp|nf"
+    r"|mx|w\d"
+    r"|q\d|bf|\d[- ]?bit)|\b(?:int|fp|nf|mxfp|nvfp)\d\w* (?:weights|brings?|gives?|makes?|halves"
+    r"|doubles|quarters|adds?)\b|\bweights\b"
+)
+"""A format that something is changed to, beside the one that the model comes in."""
 _LABEL_REACH: Final = 3
 _WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE", "OFFLOAD"})
 """Levers that a text often only mentions: they count where nothing else is near."""
@@ -39,7 +46,8 @@ def cause_of(
     """
     if "S24" in own or ("S24" in sentence and "SPEC" not in own):
         return "S24", 0 if "S24" in own else 1
-    if _masks_heads(before, sentence) and own.isdisjoint({"QUANT", "SPEC", "BATCH", "TP"}):
+    others = {"QUANT", "SPEC", "BATCH", "TP"} - (set() if _NEW_FORMAT.search(text) else {"QUANT"})
+    if _masks_heads(before, sentence) and own.isdisjoint(others):
         return "MASKED_HEADS", 0 if "MASKED_HEADS" in own else 1
     places = [(own, 0), (sentence, 1)]
     places.extend((place, 3 if back else 2) for back, place in enumerate(reversed(before)))
@@ -50,7 +58,7 @@ def cause_of(
     for place, reach in places:
         for lever in PRECEDENCE:
             if lever in place:
-                if lever == "PRUNE" and pattern:
+                if pattern and (lever == "PRUNE" or (lever == "MATMUL" and reach)):
                     return "S24", reach
                 if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
                     if weak in _OWN_FORMAT and reach >= 2 and lever != "PRUNE" and changed:
@@ -79,4 +87,4 @@ def _masks_heads(before: Sequence[Names], sentence: Names) -> bool:
     if "MASK" in sentence:
         return named
     masked = bool(last) and "MASK" in last[-1] and (named or "HEADS" in last[-1])
-    return masked and sentence.isdisjoint(STRONG)
+    return masked and sentence.isdisjoint(STRONG - {"ATTN"})  # of heads attention is made

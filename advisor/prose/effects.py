@@ -43,7 +43,8 @@ from advisor.prose.patterns import (
     SOME_DIGIT,
     TAKES,
 )
-from advisor.prose.portions import portion
+from advisor.prose.portions import is_left, portion
+from advisor.prose.premises import premise_in
 from advisor.prose.resource_effects import resource_effects
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.serving import divided, serving_effects
@@ -98,6 +99,8 @@ def effects_of(
         and " as fast " not in sentence.text
         and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER"})
         and not (of_decode and may_name_a_limit(sentence.text))
+        and not ("TOKENS" in sentence.names and is_left(sentence.text))
+        and premise_in(sentence.text) is None
     ):
         return []
     claims = _claims(sentence) if has_figure else []

@@ -74,8 +74,8 @@ PART_OF_OLD: Final = Form(
 """Bytes as a part of those before: "is 0.4 of the original"."""
 LESS_TO_READ: Final = Form(
     r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|(?:only )?(?:half|a third|a quarter|a fifth)"
-    r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data |kv |cache "
-    r"|weights "
+    r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data |kv "
+    r"|kv cache |cache |weights "
     r"|of what (?:is|was|remains) (?:left |there )?)?to (?:be )?"
     r"(?:load|read|fetch|stream|move|transfer|pull|drag)(?:ed|red|d)?\b"
 )
@@ -90,6 +90,14 @@ TO_A_PART: Final = Form(
     r"|almost (?:an? )?|just (?:an? )?|the )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth"
     r"|sixteenth)\b",
 )
+IS_A_PART: Final = Form(
+    r"\b(?:time|latency|tpot|itl|wait)(?: per (?:output )?token| a token)?,? (?:then |now )?(?:is"
+    r"|becomes?|will be|would be) (?:then |now |only |just |about |roughly |nearly |almost "
+    r"|close to "
+    r")*(?:an? |one )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)\b(?=\W*$|[,;)]"
+    r"| of (?:what|that of|the (?:single|old|former|original|previous|current|dense|present)))"
+)
+"""A time that is a part of the one before it: "its token time is a quarter"."""
 BECOMES: Final = Form(
     r"\b(\d{1,5}(?:\.\d+)?) ?(?:ms|s)(?: per token| a token|/token)?,? (?:(?:will )?(?:now "
     r")?takes?|becomes?|turns? into|shrinks? to"
@@ -121,7 +129,8 @@ AS_FAST: Final = Form(
     r"|\b(?P<twice>twice) as (?:fast|short|quick(?:ly)?|responsive|snappy|rapid(?:ly)?)\b",
 )
 SAME_BYTES: Final = Form(
-    r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b",
+    r"\b(?:same|equal|identical|as much|unchanged) (?:\w+ ){0,2}?(?:traffic|bytes|reads|data)\b"
+    r"|\bstill (?:\w+ )?\d[\d.]* ?GB\b(?!/s)",
 )
 UP_A_PART: Final = Form(
     r"\b(?:up|rises?|grows?|gains?|climbs?|increases?|improves?) (?:by )?(?:an?|one) (?P<part>half"

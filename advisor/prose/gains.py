@@ -22,6 +22,7 @@ from advisor.prose.gain_forms import (
     GAINS_FIGURE,
     GONE,
     HALF_SPEED,
+    IS_A_PART,
     LESS_OF,
     LESS_TO_READ,
     OF_A_FIGURE,
@@ -223,7 +224,9 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     if share is not None and float(share[1]) > 0 and TAKES.search(text[: share.end()]):
         start, end = clause.start + share.start(), clause.start + share.end()
         return Effect(Kind.GAIN, start, end, 100.0 / float(share[1]))
-    fallen = TO_A_PART.search(text) if "TIME" in kinds or " wait" in text else None
+    fallen = IS_A_PART.search(text) if "TIME" in kinds else None
+    if fallen is None and ("TIME" in kinds or " wait" in text):
+        fallen = TO_A_PART.search(text)
     if fallen is not None and kinds.isdisjoint({"RATE", "THROUGHPUT"}):
         start, end = clause.start + fallen.start("part"), clause.start + fallen.end()
         return Effect(Kind.GAIN, start, end, PARTS[fallen["part"].lower()])

@@ -30,6 +30,7 @@ _ZEROED_WEIGHTS: Final = Form(
     rf"|\b{_WEIGHTS}(?: [\w-]+){{0,4}}? (?:at|to|as|are|is|equals?|become|being|hold)"
     r" (?:now |all |exactly |set to |just |only )*(?:0(?:\.0)?(?![\d.%]| ?[kmgt]?b\b)|zeros?|null"
     r"|nought|nil)\b"
+    rf"|\b{_WEIGHTS} (?:(?:are|is|were|get|gets) )?(?:masked|muted)(?! attention| causal)\b"
     rf"|\b{_WEIGHTS} (?:zero|null|blank)(?:ed)?(?=[,;.)|]|$| in\b| and\b)"
     r"|\b(?:writing|wrote|puts?|putting|with) (?:nothing but |all )?zeros (?:over|into|in place of)"
     r"\b|\b(?:written|stored|saved|flushed|rounded) (?:as|to) (?:0(?:\.0)?(?![\d.])|zeros?)\b"
@@ -39,6 +40,15 @@ _MAYBE_ZEROED: Final = Form(r"zero|null|mask|\b0\b|blank|nought|\bnil\b|wipe")
 _ZERO: Final = Form(
     r"\b(?:zero\w*|0|off|skipped|ablat\w+|mask\w*|gate[sd]?)\b",
 )
+_OFF: Final = Form(
+    r"(?: (?:in|of|per) (?:the |each |every |all )?\w+)? (?:(?:is|are|was|were|get|gets|being|stay"
+    r"|stays)"
+    r" (?:now |all |then )?(?:off|inactive|closed|shut|(?:not|no longer) (?:run|running|active"
+    r"|computed"
+    r"|executed|evaluated))\b|(?:is|are|do|does)n['’]?t (?:\w+ )?(?:run|running|active|computed"
+    r"|executed|evaluated|fire)\b|(?:do|does) not (?:\w+ )?(?:run|fire)\b|no longer (?:run|fire)\b)"
+)
+"""After heads: that they do not run."""
 _SMALL_MODEL: Final = Form(r"(?:small|tiny|little|cheap)\w* (?:\w+ )?(?:model|llm|network)")
 _DRAFTS: Final = Form(
     r"\b(?:small|tiny|little|cheap)\w* (?:\w+ )?(?:model|llm|network)\b[^.;]{0,32}?\b(?:words"
@@ -124,11 +134,13 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
         and not (tag.name == "TP" and _is_class(text, tag))
-        and not (tag.name == "TRAINING" and _is_without(text, tag))
+        and not (tag.name in {"TRAINING", "MEASURED"} and _is_without(text, tag))
     ]
     found = names(kept)
     if "HEADS" in found and (
-        "MASK" in found or ("PRUNE" in found and _ZERO.search(text) is not None)
+        "MASK" in found
+        or ("PRUNE" in found and _ZERO.search(text) is not None)
+        or any(_is_off(text, tag) for tag in kept if tag.name == "HEADS")
     ):
         found |= {"MASKED_HEADS"}
     whole = _told_of(text)
@@ -189,6 +201,10 @@ def _zeroes_weights(text: str, tags: Sequence[Tag]) -> bool:
     end = end if stop is None else tags[-1].end + stop.start()
     begin = max(text.rfind(sign, start, tags[0].start) for sign in (". ", "; ", ": "))
     return _ZEROED_WEIGHTS.search(text, max(start, begin), end) is not None
+
+
+def _is_off(text: str, heads: Tag) -> bool:
+    return _OFF.match(text, heads.end) is not None
 
 
 def _is_attention(text: str, tag: Tag) -> bool:

@@ -80,7 +80,8 @@ MARKS: Final = MappingProxyType(
             "gates, masked out, head mask(s|ing), gating, (gate|switch|turn) them off, gates "
             "them off, mask(|s|ed|ing), gat(ed|ing) off, gate(|s) off, gated, zero(ed|ing|s) "
             "out, zeroed, zeroing, disabl(e|es|ed|ing), switch(|es|ed|ing) off, switched off, "
-            "set to zero, by zero, by 0, masking, turn(|s|ed|ing) off, silenc(e|es|ed|ing), "
+            "set to zero, by zero, by 0, (multiplier|factor|weight|gain) of "
+            "(exactly |)(zero|0), masking, turn(|s|ed|ing) off, silenc(e|es|ed|ing), "
             "mut(e|ed|es|ing), head mask, without half of its, deactivat(e|es|ed|ing), zero "
             "out, knock(|s|ed|ing) out, ablat(e|es|ed|ing|ion), dropout, skipped in the sum, "
             "output(|s) zero, with zeros, to zero, exactly zero, at zero, close(|s|d) (the "
@@ -124,7 +125,7 @@ MARKS: Final = MappingProxyType(
             "come|arrive|appear), as responsive, as snappy, as lively, types (faster|quicker)"
         ),
         "SLOWER": (
-            "slows (anything|things) down, slower, slow(|s|ed|ing) down, slow, "
+            "slows (anything|things) down, slower, more slowly, slow(|s|ed|ing) down, slow, "
             "slowdown(|s), longer, worse"
         ),
         "UP": (

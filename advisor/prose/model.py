@@ -76,6 +76,8 @@ class Kind(StrEnum):
     """A figure or a gain holds elsewhere as well."""
     SHARE = "share"
     """What a step spends its time on: attention, for the most part."""
+    PREMISE = "premise"
+    """What a step reads, waits for or does at once, other than weights and cache."""
 
 
 class Phase(StrEnum):

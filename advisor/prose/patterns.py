@@ -41,7 +41,15 @@ UNUSED: Final = Form(
 NOT_BEFORE: Final = Form(
     r"\b(?:not|never|isn['’]t|hardly|neither)\b[^.;:]{0,40}$",
 )
-QUADRATIC: Final = Form(r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)")
+QUADRATIC: Final = Form(
+    r"\b(?:quadratic(?:ally)?|square of|squared|n\^2|n²)"
+    r"|\bquadruples? (?:when|if|as|once|each time|whenever) [^.;:]{0,24}?(?:context|window|length"
+    r"|prompt|history|conversation)\w* doubles"
+    r"|\b(?:twice|double|doubling) (?:of )?(?:the |as much |its |our )?(?:context|window|length"
+    r"|history|prompt)\b[^.;:]{0,30}? (?:(?:four times|4x|quadruple) (?:the|as much|its)"
+    r"|quadruples)"
+    r" (?:the )?(?:kv|cache)"
+)
 READS: Final = Form(
     r"\b(?:(?:goes|go|pass|passes|runs?|flows?|travels?|moves?) through|visits?|reads?"
     r"|streams?|streamed|loads?|loaded|fetch(?:es|ed)?|touch(?:es|ed)?|mov(?:e|es|ed)"

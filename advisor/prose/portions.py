@@ -49,8 +49,18 @@ _LESS: Final = Form(
     rf"|shorter)\b"
     r"|\b(?:decod(?:e|ing)|generation|generating|steps?|tokens?|repl(?:y|ies)|answers?)\b"
     rf"(?: \w+){{0,3}}? {_PORTION.replace('P<', 'P<c_')} (?:cheaper|shorter|sooner|earlier)\b"
+    rf"|\b{_TIME}(?: per (?:output )?token)? (?:falls?|drops?|shrinks?|sinks?|decreases?|goes down)"
+    rf" by (?:the|that|this) (?:same |very |full ){{1,2}}{_PORTION.replace('P<', 'P<s_')}(?!\w)"
 )
 """A time that is shorter by a portion: "there goes a third of the step", "waits 40% less"."""
+
+_LEFT: Final = Form(
+    rf"\b(?:in|within|takes?|needs?|spends?|after|to) (?:only |just |about |some |roughly "
+    rf"|nearly )?"
+    rf"{_PORTION.replace('P<', 'P<l_')} of (?:the|its|their) (?:usual|original|old|former|previous"
+    rf"|normal|earlier|full|dense|unmasked|unpruned) {_TIME}\b"
+)
+"""What is left of a time: "in five eighths of the usual time"."""
 
 
 _OF_SPEED: Final = (
@@ -91,8 +101,11 @@ _FACTORS: Final = MappingProxyType({"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
 def portion(clause: Clause, text: str) -> Effect | None:
     """A gain of a portion of a step or of a time."""
     less = _LESS.search(text)
-    if less is not None and 0.0 < (gone := _part_of(less, ("", "w_", "c_"))) < 1.0:
+    if less is not None and 0.0 < (gone := _part_of(less, ("", "w_", "c_", "s_"))) < 1.0:
         return _gain(clause, less, 1.0 / (1.0 - gone))
+    left = _LEFT.search(text)
+    if left is not None and 0.0 < (part := _part_of(left, ("l_",))) < 1.0:
+        return _gain(clause, left, 1.0 / part)
     gained = _MORE.search(text)
     if gained is not None:
         lead = gained["lead"]
@@ -109,6 +122,11 @@ def portion(clause: Clause, text: str) -> Effect | None:
         return _gain(clause, more, _FACTORS[(more["verb"] or more["model"]).lower()])
     nth = _ONE_NTH.search(text)
     return _gain(clause, nth, float(nth["n"])) if nth is not None and nth["n"] != "1" else None
+
+
+def is_left(text: str) -> bool:
+    """Whether a text tells what is left of a time: "in two thirds of the usual time"."""
+    return _LEFT.search(text) is not None
 
 
 def is_portion(text: str) -> bool:

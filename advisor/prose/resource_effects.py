@@ -6,13 +6,14 @@ or read, a cost of nothing, a cache that is left out, room, a peak, advice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from advisor.forms import Form
 from advisor.limits import Limit, limits_in
 from advisor.prose.activations import activations_decide
-from advisor.prose.blocks import Block
+from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_effects import cache_effects
 from advisor.prose.cells import limit_cell
 from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, whole_read
@@ -38,6 +39,7 @@ from advisor.prose.patterns import (
     UNUSED,
     UTILISATION,
 )
+from advisor.prose.premises import premises
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tier_effects import tier_effects
 from advisor.prose.zeros import zeros_skipped
@@ -84,6 +86,7 @@ def resource_effects(
     """What a clause says of bytes, arithmetic and the cache, other than speed."""
     text = block.text[clause.start : clause.end]
     yield from tier_effects(block.text, sentence, clause)
+    yield from premises(text, clause)
     skipped = zeros_skipped(text, clause, sentence.names)
     if skipped is not None:
         yield skipped
@@ -139,7 +142,8 @@ def resource_effects(
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
     if "PEAK" in names and "dense" in text.lower() and (peak := SOME_PEAK.search(text)) is not None:
         yield Effect(Kind.PEAK, clause.start + peak.start(), clause.start + peak.end())
-    if SOME_AMOUNT.search(text) is not None:
+    in_column = block.kind is BlockKind.CELL and _BARE.fullmatch(text) is not None
+    if SOME_AMOUNT.search(text) is not None or (in_column and "GB" in block.column):
         yield Effect(Kind.AMOUNT, clause.start, clause.start + 1)
     if names & {"PEAK", "CAPACITY"} and (advice := ADVICE.search(text)) is not None:
         yield Effect(
@@ -160,4 +164,6 @@ def resource_effects(
         )
 
 
+_BARE: Final = re.compile(r"\W*\d+(?:\.\d+)?\W*")
+"""An amount whose unit stands in the header of its column."""
 _OF_PACE: Final = frozenset({"CAPACITY", "RATE", "FASTER", "DECODE", "SINGLE", "TOKENS"})

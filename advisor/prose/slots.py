@@ -207,6 +207,11 @@ _POINTING: Final = words(
     " you i our your his her their user users each every one everyone everybody all expect"
     " expected target goal result then outcome effect"
 )
+_THE_LEVER: Final = Form(
+    r"\b(?:the|this|that|these|those) (?:2:4 |sparse |zero |head )?(?:pattern|masks?|gates?|zeros"
+    r"|sparsity|pruning)\b"
+)
+"""A lever that is known by its article."""
 _SAME_AMOUNT: Final = Form(r"\b(?:the (?:whole|full|entire|same)|all of the|that) \d[\d.]* ?[x×%]")
 """An amount that was told before: "picks up the whole 1.5x"."""
 _POINTING_TAIL: Final = Form(
@@ -226,6 +231,8 @@ def is_linked(text: str, sentence: Sentence, clause: Clause) -> bool:
     if not _POINTING.isdisjoint(opening):
         return True
     if not sentence.names.isdisjoint({"DENSE", "MASK"}):
+        return True
+    if _THE_LEVER.search(sentence.text) is not None:
         return True
     if any(w.folded in {"former", "latter"} for w in sentence.words if w.start < clause.end):
         return True

@@ -96,7 +96,8 @@ _RANK_PART: Final = Form(
 )
 _WAYS: Final = Form(rf"\b({NUMBER})[- ]ways?\b")
 _STAGES: Final = Form(
-    r"\bpipeline[- _]parallel|\bpipeline (?:stages?|mode)\b|\b\w+-stage pipeline|\bas"
+    r"\bpipeline[- _]parallel|\bpipeline (?:stages?|mode)\b|\bstages (?:in|of) (?:a"
+    r"|the) pipeline\b|\b\w+-stage pipeline|\bas"
     r" (?:pipeline )?stages\b|\bpp"
     r" ?=?\d\b"
     r"|\blayer[- ]split\b|\bsplit[- _]mode[ =]layer\b|-sm layer\b|\blayer[- ]wise split\b"

@@ -157,7 +157,9 @@ def status_of(
     concluded = _CONCLUDED.search(text, clause.start, end) is not None
     conceded = _CONCESSION.match(text, clause.start, at)
     begin = conceded.end() if conceded is not None else clause.start
-    depends = DEPENDS.search(text, begin, clause.end)
+    other = _OTHER_MATTER.search(text, at, clause.end)
+    stop = clause.end if other is None else other.start()
+    depends = DEPENDS.search(text, begin, stop)
     if depends is not None and not of_speed and _is_unconditional(text, begin, *depends.span()):
         depends = None
     if (not HEDGES.isdisjoint(before) and not concluded) or depends is not None:
@@ -190,6 +192,12 @@ _CONCESSION: Final = Form(
     r"\W*(?:although|though|even though|while|whereas|albeit) [^,;:]{3,160}, "
 )
 """An opening that is conceded, whose limits are none of what is then said."""
+_OTHER_MATTER: Final = Form(
+    r", (?:and )?(?:the|our|its|any) (?:\w+ )?(?:risks?|price|drawbacks?|downsides?|catch"
+    r"|questions?"
+    r"|concerns?|doubts?) (?:is|are|lies|remains?|concerns?)\b"
+)
+"""What a clause adds of quality or cost, on which speed does not hang."""
 _CONCLUDED: Final = Form(
     r"\b(?:could|may|might) (?:therefore|thus|hence|accordingly|consequently)\b"
     r"|\b(?:therefore|thus|hence|consequently)[^.;:]{0,60}? (?:could|may|might)\b"
@@ -309,6 +317,7 @@ _CONCEDED: Final = Form(
     r"\b(?:still|all|same|unchanged|untouched|as (?:before|it (?:is|was)|they (?:are"
     r"|were)))\b[^.;]{0,40}?"
     r"(?:read|loaded|streamed|fetched|stored|there|dense|size|file|format|layout|bytes)\b"
+    r"|\b(?:file|checkpoint|tensors?|weights?)\b[^.;]{0,16}? (?:still|stays?|remains?|keeps?)\b"
     r"|\b(?:size|file|format|layout|checkpoint|bytes|weights?)\b[^.;]{0,24}? (?:unchanged|the same"
     r"|untouched|as before)\b"
 )
@@ -338,16 +347,24 @@ _PLURAL: Final = re.compile(r"[a-z]{3,}[^siu\W]s")
 """A noun in the plural, after which "cut" is no past form."""
 
 
+_ONCE: Final = Form(r"\W*(?:once|as soon as|provided(?: that)?|if) [^,;:.]{3,120}, ")
+"""A condition that opens a sentence: its participles tell no outcome."""
+
+
 def is_past(sentence: Sentence, clause: Clause) -> bool:
     """Whether the clause tells what happened."""
+    opening = _ONCE.match(sentence.text)
+    begin = sentence.start + opening.end() if opening is not None else clause.start
     previous, former, first = "", 0, True
     last = next((w for w in reversed(sentence.words) if w.start < clause.end), None)
     for word in sentence.words:
-        if clause.start <= word.start < clause.end:
+        if max(clause.start, begin) <= word.start < clause.end:
             former = _FORMER_STATES.get(word.folded, former - 1)
             told = word.folded in PAST and previous not in _INFINITIVE
             if word.folded == "cut" and _PLURAL.fullmatch(previous):
                 told = False  # "int8 activations cut the latency"
+            if word.folded == "moved" and previous in _MOVED:
+                told = False
             if told and word is last and word.folded.endswith("ed"):
                 continue  # "the multiplications saved": what was saved, no telling
             compared = word.folded in _BEING and previous in _COMPARED and not first
@@ -389,6 +406,8 @@ def goes_on_past(sentence: Sentence, clause: Clause) -> bool:
 _FORMER_STATES: Final = {"where": 3, "than": 6}
 """Words that tell what was before, from these on: "1 s where it took 4", "than when he was"
 " alone"."""
+_MOVED: Final = words("data bytes traffic gigabytes")
+"""Things before "moved" as a participle: "the data moved per step"."""
 _BEING: Final = words("was were")
 _COMPARED: Final = words("it they that what than as where")
 """After these "was" names a state to compare with: "a fraction of what it was"."""
@@ -401,6 +420,6 @@ def is_void(text: str) -> bool:
 
 _INFINITIVE: Final = words(
     "to will would should can could must may might not and or then is are be being get gets almost"
-    " nearly roughly a an the about if once when as what than"
+    " nearly roughly a an the about if once when as what than from of with by through"
 )
 """Words after which a form of the past is an infinitive, a present passive or an adjective."""

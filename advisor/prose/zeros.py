@@ -43,7 +43,8 @@ _COST: Final = (
     r"|memory|time|loads?|fetch(?:es)?|cycles|transfers?)\b|nothing\b)"
 )
 _LEFT: Final = (
-    r"(?:(?:is|are|get|gets) (?:simply |just |automatically |all |then )?(?:skipped|ignored"
+    r"(?:(?:is|are|get|gets|will be|being) (?:simply |just |automatically |all |then )?(?:skipped"
+    r"|ignored"
     r"|left (?:out|behind|unread|alone)|dropped|omitted|elided|discarded|passed over|jumped over"
     r"|filtered out|bypassed|free(?: of charge)?|for free|for nothing)\b"
     r"|(?:drops?|falls?) out(?! of (?:the )?(?:study|list|range))\b)"
@@ -55,13 +56,23 @@ _SUBJECT: Final = Form(
     rf"\b(?:{_ZEROS}|products? with (?:a )?zero|multiplications? (?:by|with) zero)"
     rf"(?: \w+){{0,2}}? {_UNREAD}"
     rf"|\b{_HEADS} {_UNREAD}"
+    r"|\bheads? (?:\w+ )?(?:(?:is|are|do|does)(?: not|n['’]?t)|no longer) (?:even |being "
+    r"|to be )?(?:run"
+    r"(?:ning)?|computed|executed|evaluated)\b"
+    r"|\b(?:each|every|a|any) zero (?:is|means|stands for) (?:a |one |an )?(?:\w+ )?(?:weights?"
+    r"|values?"
+    r"|numbers?|parameters?|words?|bytes?)(?: (?:that|which))? (?:the |your )?(?:\w+ ){0,2}?(?:no"
+    rf" longer|never|(?:do|does|need|must)(?: not|n['’]t)) (?:have to |has to |need to "
+    rf"|be )?{_READ}\b"
     rf"|\b(?:the )?(?:heads?|k/?v|keys|values|cache|projections?)\b[^.;:]{{0,30}}? (?:(?:is|are)"
     r" (?:not|no longer|never)|(?:no longer|never) (?:has|have|needs?) to be) (?:read|fetched"
     r"|loaded|streamed|touched)"
 )
 """Zeros, or heads that are off, as what is left unread."""
 _POINTING: Final = Form(
-    r"\W*(?:those|these|they|which|that|all of (?:them|which|these|those)|each of (?:them|these))"
+    r"\W*(?:(?:in the (?:\w+ )?(?:pass|matmul|kernel|computation|multiplication|gpu)|at (?:run|load"
+    r"|inference)[- ]?time|on the (?:gpu|card|fly)|during \w+)[, ]{1,2}(?:however, )?)?"
+    r"(?:those|these|they|which|that|all of (?:them|which|these|those)|each of (?:them|these))"
     rf"(?: then| in turn)? {_UNREAD}"
 )
 """The same of what was named just before."""
@@ -82,13 +93,27 @@ _DENSE_READER: Final = Form(rf"\b{_ACTOR}\b")
 _ACTS: Final = Form(
     rf"\b{_ACTOR}\b[^.;:,]{{0,24}}? (?P<at>{_SKIP}) (?:\w+ ){{0,2}}?{_ZEROS}\b(?! point)"
     rf"|\b{_ACTOR}\b[^.;:,]{{0,24}}? (?P<sees>detects?|recogni[sz]es?|spots?|notices?|sees?|knows?)"
-    rf" (?:\w+ ){{0,2}}?{_ZEROS} and (?:\w+ )?(?:skips?|drops?|ignores?|leaves?|omits?|discards?)\b"
+    rf" (?:[\w:]+ ){{0,2}}?{_ZEROS}[^.;:,]{{0,32}}? and (?:\w+ )?(?:skips?|drops?|ignores?|leaves?"
+    rf"|omits?|discards?)\b"
     rf"|\b(?:does|do|need|will|must|has|have)(?: not|n['’]t) (?:have to |even |be )?{_READ}"
     r" (?:\w+ ){0,4}?zero(?:s|es|ed)?\b"
+    r"|\bzero(?:ed|s|es)? (?:blocks?|rows?|columns?|groups?|tiles?|pages?) (?:is|are|get|gets"
+    r"|will be"
+    r"|being) (?:\w+ )?(?:skipped|dropped|ignored|omitted|left out|filtered out) by (?:the )?"
+    rf"(?:memory )?{_ACTOR}\b"
     r"|\bskips? (?:the |all |over )?zero(?:s|es|ed)?(?: \w+)? (?:automatically|on its own"
     r"|by itself|anyway|for free|on the fly)"
 )
 """Dense hardware or software that is said to leave zeros out."""
+_SEES: Final = Form(
+    rf"\b{_ACTOR}\b[^.;:,]{{0,24}}? (?P<at>recogni[sz]es?|detects?|spots?|notices?|sees?|finds?"
+    rf"|picks? up)"
+    r" (?:the |this |that |such an? |an? )?(?:2:4 |sparse |sparsity |zero )?(?:pattern|mask|zeros"
+    r"|sparsity|structure|matri(?:x|ces))"
+    r" (?:by itself|by themselves|on its own|on their own|automatically|natively|anyway"
+    r"|at run ?time)"
+)
+"""Dense hardware that is said to see a pattern without being told."""
 _OTHERS: Final = Form(
     r"\bonly (?:the )?(?:\w+ )?(?:non-?zeros?|non-?zero \w+|other half|survivors|surviving \w+)"
     r"(?: \w+){0,2}? (?:(?:is|are|get|gets|needs? to be|ha(?:ve|s) to be|must be) (?:\w+ )?"
@@ -116,6 +141,9 @@ def zeros_skipped(text: str, clause: Clause, names: frozenset[str]) -> Effect | 
         match = form.search(text)
         if match is not None and _NOBODY.search(text, 0, match.start()) is None:
             return _skipped(clause, match.start(match.lastgroup or 0), match.end())
+    match = _SEES.search(text)
+    if match is not None and _NOBODY.search(text, 0, match.start()) is None:
+        return _skipped(clause, match.start("at"), match.end())
     match = _POINTING.match(text)
     return None if match is None else _skipped(clause, match.start(), match.end())
 
