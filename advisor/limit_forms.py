@@ -14,13 +14,13 @@ COMPUTE: Final = (
     r"(?P<compute>compute(?: power| throughput| capacity| units?)?|computations?"
     r"|(?:calculating|calculation|computing|processing|arithmetic) (?:power|units?|capacity"
     r"|resources)"
-    r"|computing|[tp]era-?flops?|tensor (?:throughput|math|performance|rate)|core counts?|sms"
+    r"|computing|(?:tera|peta)-?flops?|tensor (?:throughput|math|performance|rate)|core counts?|sms"
     r"|doing (?:sums|math|maths|calculations|arithmetic)|streaming multiprocessors"
     r"|[gtp]?flop/?s|[gtp]?flops?|tops|arithmetic(?: units?| throughput)?|maths?(?: units?)?|alus?"
     r"|tensor pipes?|(?:fp|int)\d pipes?|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|shaders"
     r"|(?:gpu|cpu|card|chip)['’]s cores"
-    r"|matrix (?:units?|engines?)|tensor units?"
-    r"|multipl(?:iers?|ications?|ies|ying)|multiply[- ](?:adds?|accumulate\w*)(?: capacity| units?"
+    r"|matrix (?:units?|engines?)|tensor units?|mxus?|mmes?(?: arithmetic)?"
+    r"|multipl(?:iers?|ications?|ies|ying)|multiply[- –](?:adds?|accumulate\w*)(?: capacity| units?"
     r"| throughput)?|macs"
     r"|(?:avx[- ]?\d*|simd) units?|matrix (?:products?|math)"
     r"|floating[- ]point (?:operations|throughput|units?|work|maths?|ops|arithmetic)"
@@ -53,9 +53,11 @@ _STOP: Final = (
     r"|binding constraint|(?:deciding|decisive) factor|scarce resource|wall|cost|pace[- ]?setter"
     r"|culprit|weak (?:link|spot|point)|long pole|dominant (?:cost|term|part)|slow part"
     r"|choke ?point|(?:the )?reason|(?:what"
-    r"|where) (?:\w+ ){0,4}?(?:counts?|limits?|decides?|matters?"
-    r"|determines?|sets?"
-    r"|waits?|slows?|takes?|costs?|governs?|spends?|goes|holds?|keeps?|drives?|(?:is|are) waiting"
+    r"|where|(?:part|resource|unit|piece|thing|component|ones?) (?:that|which)) (?:\w+ ){0,4}?"
+    r"(?:counts?|limits?|decides?|matters?|determines?|sets?|fix(?:es)?|makes?|runs? out"
+    r"|(?:can ?not|can['’]t) keep (?:up|pace)"
+    r"|waits?|slows?|takes?|costs?|governs?|spends?|go(?:es)?|holds?|keeps?|drives?"
+    r"|(?:is|are) waiting"
     r"|(?:has|have) to wait)(?: \w+){0,5}?)"
 )
 
@@ -66,6 +68,12 @@ _BUSY: Final = (
     r"|at (?:their|its|the) (?:very )?(?:limits?|maximum|ceiling|capacity|stops?)"
     r"|fully (?:used|utili[sz]ed|loaded|busy|occupied))"
 )
+_NO_PART: Final = (
+    r"(?! (?:(?:for|only|about|just|some|at) )*(?:[0-4]?\d(?:\.\d+)? ?%|\d[\d.]* ?(?:[mµu]s\b"
+    r"|(?:milli"
+    r"|micro)seconds)))"
+)
+"""Busy for a small part of the time, or for a time by itself, is not busy."""
 _WORKS: Final = rf"(?:{_IS}|{_BE_NOT}|runs?|running|works?|working|goes?|do(?:es)?)"
 _STRAINED: Final = (
     r"(?:overload(?:s|ed|ing)?|overwhelm(?:s|ed|ing)?|swamp(?:s|ed|ing)?|burn(?:s"
@@ -87,7 +95,8 @@ _PLAIN: Final = (
 )
 """A few words without a negation."""
 _FAST_MEMORY: Final = (
-    r"(?:memory (?:bus|bandwidth|speed|system|controllers?|channels?|traffic|reads?)|(?:hbm|dram"
+    r"(?:memory (?:bus|bandwidth|speed|system|interface|controllers?|channels?|traffic|reads?)"
+    r"|(?:hbm|dram"
     r"|vram)"
     r"(?: bandwidth)?|g?ddr\d?x?(?: sticks?| bus| channels?)?|bandwidth|(?:memory )?bus|dimms?)"
 )
@@ -125,6 +134,15 @@ FORMS: Final = Forms(
         r"|scal(?:es?|ing) (?:\w+ )?with|follows?|tracks?|(?:comes?|boils?) down to) "
         rf"{_FEW[4]}{_ANY}"
     ),
+    # moves in proportion to the number of operations
+    Form(
+        r"\b(?:time|latency|itl|tpot|tbt|speed|rate|tok\S*/s|tokens per second"
+        r"|steps?)\b[^.;:,]{0,40}?"
+        r" (?:in (?:\w+ )?proportion to|(?:is|are) (?:\w+ )?proportional to|scal(?:es?|ing)"
+        r" (?:\w+ )?with|in (?:line|step) with) (?:the )?(?:(?:number|count) of )?(?P<compute>"
+        r"(?:arithmetic |floating[- ]point )?operations|(?:operation|flop) counts?|multiplications"
+        r"|[gt]?flops?)\b"
+    ),
     # the bottleneck is arithmetic; what the user waits for is the FLOPs
     Form(
         rf"\b{_STOP}(?: (?:of|for|in|at|during|here)\b[^,;:]{{0,40}}?)?"
@@ -132,6 +150,14 @@ FORMS: Final = Forms(
     ),
     # arithmetic is the bottleneck
     Form(rf"{_ANY} {_FEW[3]}(?:{_IS}|{_BE_NOT}) {_FEW[3]}{_STOP}\b"),
+    # leaves the MXU as the bottleneck
+    Form(rf"{_ANY} (?:\([^()]*\) )?as {_FEW[3]}{_STOP}\b"),
+    # it is the multiplications that fix how long a step takes
+    Form(
+        rf"\b(?:it|that)(?: is|['’]s) {_PLAIN}{_ANY} {_FEW[4]}(?:that|which) (?:\w+ )?(?:limits?"
+        r"|fix(?:es)?|sets?|determines?|decides?|governs?|dictates?|holds?|keeps?|slows?|costs?"
+        r"|paces?|caps?|eats?|makes?|takes?)\b"
+    ),
     # therefore is the calculating power the limit
     Form(rf"\b{_IS} (?:the |a )?{_ANY} (?:the |a )?{_STOP}\b"),
     # saturates the tensor cores, runs out of FLOPs, short on compute
@@ -142,10 +168,7 @@ FORMS: Final = Forms(
         rf"|too few) {_FEW[4]}{_ANY}"
     ),
     # the tensor cores are saturated, keeps the ALUs busy
-    Form(
-        rf"{_ANY} {_FEW[2]}{_WORKS} {_FEW[2]}{_BUSY}\b(?! (?:(?:for|only|about|just|some|at) )*"
-        rf"[0-4]?\d(?:\.\d+)? ?%)"
-    ),
+    Form(rf"{_ANY} {_FEW[2]}{_WORKS} {_FEW[2]}{_BUSY}\b{_NO_PART}"),
     # overloads the SMs, the tensor pipes are at 100%, too few multipliers
     Form(rf"\b{_STRAINED} {_PLAIN}{_ANY}"),
     Form(rf"{_ANY} {_PLAIN}{_STRAINED_STATE}(?!\w)"),
@@ -180,7 +203,9 @@ FORMS: Final = Forms(
     ),
     Form(
         rf"\b(?P<compute>{_FAST_MEMORY}|ram|sticks) (?:(?:is|are|sits?|stays?|remains?|lies|mostly"
-        r"|largely|nearly|almost|then|sitting) ){1,3}?idle\b"
+        r"|largely|nearly|almost|then|sitting) ){1,3}?idle\b(?! (?:between|during|while|when|until"
+        r"|for"
+        r" (?:the )?(?:first|next)))"
     ),
     Form(
         rf"\bleav(?:es|ing) (?:the )?(?P<compute>{_FAST_MEMORY}|memory) (?:\w+ )?idle"
@@ -234,6 +259,26 @@ FORMS: Final = Forms(
         r"|(?:is|are) why|(?:is|are) behind) (?:the |our |its |your )?(?:\d[\d.]* ?ms|slow|latency"
         r"|pace|wait|speed|time|lag)"
     ),
+    # arithmetic takes up the 20 ms
+    Form(
+        rf"\b{COMPUTE}(?:, (?:and )?not [^.,;:]{{3,40}},)? {_FEW[2]}(?:takes? up|eats?(?: up)?"
+        rf"|fills?|consumes?|swallows?|makes? up)"
+        r" (?:the|(?:most|all|nearly all|almost all|the bulk|the whole) of (?:the|each|every|those"
+        r"|these|a)) (?:\w+ ){0,2}?(?:\d[\d.]* ?ms|time|steps?|latency|tokens?)\b"
+    ),
+    # the weight traffic disappears behind the multiplications
+    Form(
+        r"\b(?:(?:weight|memory|hbm|dram) (?:traffic|reads?|loads?|access(?:es)?|fetch(?:es)?)"
+        r"|(?:traffic|reads?|reading|loads?|loading|fetch\w*) (?:from|of) (?:the )?(?:weights?"
+        r"|memory|hbm|dram))"
+        r" (?:\w+ ){0,2}?(?:disappears?|vanish(?:es)?|hides?|hidden|lost|concealed|covered)"
+        rf" (?:\w+ )?(?:behind|beneath|under|by) {_FEW[3]}{COMPUTE}"
+    ),
+    # the memory is fast enough
+    Form(
+        rf"\b(?P<compute>{_FAST_MEMORY}|memory) (?:is|are) (?:more than |easily |plenty |amply )?"
+        r"(?:fast|quick|wide) enough\b(?! (?:to|for|that)\b)"
+    ),
     # 98% of the chip go to waste on poor kernels
     Form(
         r"\b\d[\d.]* ?% of (?:the |our |its )?(?P<compute>machine|chip|card|gpu|hardware"
@@ -246,7 +291,7 @@ FORMS: Final = Forms(
         r" (?:\w+ )?\d[\d.]* ?% (?:of (?:the |its )?(?:chip|card|gpu|machine|flop/?s|tflops|peak)"
         r"|on the table)"
     ),
-    Form(rf"\bkeep(?:s|ing)? {_FEW[2]}{_ANY} {_FEW[2]}{_BUSY}\b"),
+    Form(rf"\bkeep(?:s|ing)? {_FEW[2]}{_ANY} {_FEW[2]}{_BUSY}\b{_NO_PART}"),
     # has to wait until the multipliers are done
     Form(rf"\bwait(?:s|ing)? (?:until|till) {_FEW[4]}{_ANY}"),
     # as fast as the tensor cores can

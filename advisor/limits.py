@@ -25,7 +25,9 @@ class Limit(StrEnum):
 
 _ALONE: Final = Form(
     rf"\W*(?:the |its |our )?(?:{COMPUTE}|{MEMORY}|{OVERHEAD})"
-    r"(?:[- ](?:bound|limited|time|work|rate|throughput))?(?: \([^()]*\))?\W*"
+    r"(?:[- ](?:bound|limited|time|work|rate|throughput))?(?: \([^()]*\))?"
+    r"(?:,? (?:here |there )?(?:too|as well|again|also|likewise)|,? (?:at|with|though|but|if|partly"
+    r"|mostly|only)\b[^.;|]{0,40})?\W*"
 )
 _OF_MEMORY: Final = Form(ALL_MEMORY)
 

@@ -174,7 +174,7 @@ def is_small_batch(statement: Statement) -> bool:
         return False
     if statement.frame.is_mixed and batch is None and not statement.is_single:
         return False
-    return statement.is_single or "LARGE_BATCH" not in statement.nearby
+    return statement.is_single or statement.nearby.isdisjoint({"LARGE_BATCH", "BUSY_UNITS"})
 
 
 def gain(said: Said, cause: str) -> Confidence | None:
@@ -254,9 +254,11 @@ _MANY: Final = Form(
     r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b"
     r"|\b(?:batch(?:[_ ]size)?|bs|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|num[-_]slots"
     r"|parallel|np)(?:=| = |: | of )(\d{2,5})\b"
+    r"|(?<![\w.,])(\d{2,5}) (?:at (?:a time|once)|in flight|in parallel|concurrently)\b"
 )
 _HUNDREDS: Final = Form(
     r"\b(?:hundreds|thousands) of (?:\w+ )?(?:users|sequences|requests|streams|rows|sessions)\b"
+    r"|\bbatch(?:es)? of (?:\w+ )?(?:hundreds|thousands)\b"
 )
 _A_HUNDRED: Final = 100
 _BELOW_BANDWIDTH: Final = Form(
@@ -368,6 +370,7 @@ _OF_UNITS: Final = Form(
     r"|quick)"
     r"|\b(?:multipl(?:y|ies)|comput(?:e|es)|crunch(?:es)?) (?:it|them|these|those|this|that"
     r"|(?:the )?[\w-]+) [^.;:,]{0,30}?(?:fast|quick)"
+    r"|\b(?:faster|quicker) (?:(?:dot|inner|matrix) products?|arithmetic|maths?|multipl\w+|fmas)\b"
 )
 """The speed of a unit or kernel, which is a premise and no claim about tokens."""
 _METRICS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})

@@ -41,6 +41,7 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.prose.zeros import reads_all, skips_products
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, bytes_fall, decode_gain
+from advisor.told.less_work import WORK, cheaper_way, fewer_products, less_work
 
 RULE = Rule(
     code="FLP001",
@@ -140,34 +141,7 @@ def check(audit: Audit) -> Iterator[Finding]:
     )
 
 
-_WORK = (
-    r"(?:g?flops?|arithmetic|operations?|computations?|compute(?![- ](?:bound|limited))"
-    r"|multiplications|multiplies|multiply-?(?:adds?|accumulates?)|additions|mults|macs|work|math"
-    r"|instructions?(?: count)?|fmas?)"
-)
-_CUT = (
-    rf"\b(?:fewer|less|cut\w*|reduc\w+|sav\w+|spar(?:e|es|ed|ing)|lower\w*|halv\w+|\d+ ?%|drop\w*"
-    rf"|skip\w*|trim\w*"
-    rf"|shav\w+|smaller|instead of|rather than|in place of|cheaper|remov\w+|avoid\w*|eliminat\w+"
-    rf"|half|third|quarter|fifth|sixth|eighth|tenth|out of the way)\b"
-    rf".{{0,40}}?\b{_WORK}\b"
-    rf"|\b{_WORK}\b.{{0,30}}?\b(?:fewer|less|cut|reduced|down|falls?|drops?|halved?|saved|lower|out"
-    rf"|off|away|skipped|shrinks?|decreases?|eighth|to an?|disappears?"
-    r"|vanish\w*|gone)\b"
-    rf"|\b{_WORK}\b[^.;,\d]{{0,16}}?[-–−] ?\d{{1,2}} ?%"
-    rf"|\b{_WORK}\b[^.;]{{0,24}}? \d[\d.]*(?: \w+)?,? (?:before|to|->|→|instead of|rather than|now"
-    r"|down)\b"
-)
-
 _TWO_SIZES = r"\d ?GB\b(?!/s).{0,60}\d ?GB\b(?!/s)"
-_CHEAPER = (
-    r"polynomial|look-?up table|table lookup|shift-and-add|shifts? and add|exp2|alphatensor"
-    r"|strassen"
-    r"|winograd|karatsuba|addernet|reassociat|soft-?capping|upper triangle|top-k softmax"
-    r"|l1 distances|(?:mean|variance|elementwise|scalar|transcendental) (?:\w+ ){0,2}?(?:ops"
-    r"|multiplies)"
-)
-"""Ways to compute the same with cheaper operations."""
 _SCORES = r"\bscores?\b|\battention (?:flops|arithmetic|math)\b"
 """What is approximated without a weight less."""
 _NO_STEP = (
@@ -176,8 +150,8 @@ _NO_STEP = (
 )
 """What is not computed again, and the speed of a memory or a unit."""
 _BOTH = (
-    rf"\b(?:weights|bytes|parameters|layers|blocks) and (?:the )?{_WORK}"
-    rf"|\b{_WORK} and (?:the )?(?:weights|bytes|parameters|weight reads)"
+    rf"\b(?:weights|bytes|parameters|layers|blocks) and (?:the )?{WORK}"
+    rf"|\b{WORK} and (?:the )?(?:weights|bytes|parameters|weight reads)"
 )
 """Bytes fall with the arithmetic."""
 
@@ -199,13 +173,21 @@ def _judge(said: Said) -> Wrong | None:
         r"|\d|matrix|single)|\bthen merged?\b|formed (?:once |again )?(?:at load|before|up front)"
         r"|(?:merged?|stored?|saved?|written|write) (?:\w+ ){0,5}?(?:back|as one)"
     )
+    by_work = statement.cause == "FLOPS" or (
+        # the product that gets cheaper, named in another sentence
+        statement.cause == "MATMUL"
+        and statement.reach >= 1
+        and "FLOPS" in statement.nearby
+        and fewer_products(statement.context_text)
+    )
+    of_scores = said.has(_SCORES) or cheaper_way(statement.context_text)
     cut = (
-        (statement.cause == "FLOPS" or (statement.cause == "LOWRANK" and said.has(_SCORES)))
+        (by_work or (statement.cause == "LOWRANK" and of_scores))
         and statement.nearby.isdisjoint({"REMOVED", "DISTILL", "LAYERS"})
         and "OFFLOAD" not in statement.sentence
         and not bytes_fall(said)
         and not said.has(_TWO_SIZES)
-        and (said.has(_CUT) or said.has(_CHEAPER))
+        and less_work(statement.context_text)
         and not said.has(_BOTH)
         and not said.says(_NO_STEP)
     )

@@ -40,7 +40,7 @@ from advisor.judge import GRACE
 from advisor.prose.baselines import CONCLUDING
 from advisor.prose.columns import scaled_by_peak
 from advisor.prose.model import Kind, Phase, Statement
-from advisor.prose.patterns import PEAK_DECIDES
+from advisor.prose.patterns import OF_SHAPE, PEAK_DECIDES
 from advisor.rule import PROSE, Rule
 from advisor.said import (
     Said,
@@ -55,6 +55,7 @@ from advisor.said import (
     is_unlinked,
 )
 from advisor.steps import Step
+from advisor.told.equal_peaks import equal_by_peak, shares_peak
 from advisor.wording import factor
 
 RULE = Rule(
@@ -207,6 +208,8 @@ def _judge(said: Said) -> Wrong | None:
     """More FLOP/s, cores or clock, and a promise for one stream."""
     statement = said.statement
     sure = in_sight(statement, confidence_of(statement))
+    if statement.phase is Phase.DECODE and equal_by_peak(said):
+        return Wrong(_FOLLOWS_BANDWIDTH, Confidence.HIGH)
     if sure is None or statement.phase is not Phase.DECODE or not is_small_batch(statement):
         return None
     if (by_table := _by_table(statement)) is not None:
@@ -235,11 +238,13 @@ def _judge(said: Said) -> Wrong | None:
         statement.speedup or said.has(r"same (?:ram|memory)|tensor cores?|cuda cores?")
     ):
         sure = Confidence.MEDIUM
-    return Wrong(
-        "single-stream decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: its speed"
-        " follows GB/s, and more FLOP/s at the same bandwidth are 1.00x",
-        sure,
-    )
+    return Wrong(_FOLLOWS_BANDWIDTH, sure)
+
+
+_FOLLOWS_BANDWIDTH = (
+    "single-stream decode does 1 to 4 FLOP per byte against a ridge of 37 to 420: its speed follows"
+    " GB/s, and more FLOP/s at the same bandwidth are 1.00x"
+)
 
 
 def _by_table(statement: Statement) -> Wrong | None:
@@ -329,8 +334,11 @@ _OF_TOKENS = Form(
 def _follows_peak(said: Said) -> bool:
     """Whether the factor is that of two peaks which the text gives, whatever else it gives."""
     claimed, text = said.statement.speedup, said.statement.context_text
+    if claimed is not None and 0.0 < claimed < 1.0:
+        claimed = 1.0 / claimed  # a loss: what it was is so many times as fast
     if (
         claimed is None
+        or claimed <= _NEXT_TO_NOTHING
         or said.says(_BY_BANDWIDTH)
         or not said.has(r"\d\D{0,24}(?:[tp]flops|tops|cores|[gm]hz)\b")
     ):
@@ -378,6 +386,8 @@ _TOO_FEW = (
 
 _UNFELT = 0.9
 """A loss so small that overheads make up for it."""
+_NEXT_TO_NOTHING = 1.05
+"""A gain from which on it may follow a peak."""
 _NEAR = 2
 """Sentences back to what is said to carry over."""
 
@@ -398,7 +408,7 @@ def _is_effect(said: Said) -> bool:
         return False
     if said.has(r"[gt]b/s|bandwidth") and not (said.has(_SAME_MEMORY) or _follows_peak(said)):
         return False
-    explained = said.has(_LIMITED) or said.says(_EXPLAINED)
+    explained = said.has(_LIMITED) or said.says(_EXPLAINED) or _follows_peak(said)
     return explained or concluded or said.says(_TOO_FEW)
 
 
@@ -415,10 +425,14 @@ def _shows_bandwidth(statement: Statement) -> bool:
 
 def _is_driven(said: Said) -> bool:
     statement = said.statement
-    if statement.cause != "PEAK" or not _is_effect(said) or _shows_bandwidth(statement):
+    by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and _follows_peak(said)
+    if not (statement.cause == "PEAK" or by_work) or not _is_effect(said):
+        return False
+    if _shows_bandwidth(statement) or (statement.kind is not Kind.CARRIED and shares_peak(said)):
         return False
     if statement.kind is Kind.CARRIED and (
         statement.reach > _NEAR
+        or OF_SHAPE.search(statement.context_text) is not None
         or "PREFILL" in statement.nearby
         or said.says(r"\b(?:at|in|with) the same (?:speed|rate|pace|time|latency)\b")
     ):

@@ -40,7 +40,8 @@ from advisor.evidence import (
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
-from advisor.prose.model import Kind, Phase
+from advisor.prose.model import Kind, Phase, Statement
+from advisor.prose.patterns import OF_SHAPE
 from advisor.prose.widths import UNQUANTIZED_BITS, widths_of
 from advisor.rule import PROSE, Rule
 from advisor.said import (
@@ -54,6 +55,7 @@ from advisor.said import (
     is_excused,
     is_small_batch,
 )
+from advisor.told.less_work import fewer_products
 
 RULE = Rule(
     code="FLP007",
@@ -155,7 +157,7 @@ def check(audit: Audit) -> Iterator[Finding]:
 def _carried(said: Said) -> Confidence | None:
     """How sure it is that what a GEMM gained is said to hold for decode at small batch."""
     statement = said.statement
-    if statement.kind is not Kind.CARRIED or statement.cause != "MATMUL":
+    if statement.kind is not Kind.CARRIED or not _of_kernel(statement):
         return None
     if statement.phase is not Phase.DECODE or "PREFILL" in statement.nearby:
         return None
@@ -164,6 +166,13 @@ def _carried(said: Said) -> Confidence | None:
     if statement.is_aggregate or is_excused(said) or not is_small_batch(statement):
         return None
     return in_sight(statement, confidence_of(statement))
+
+
+def _of_kernel(statement: Statement) -> bool:
+    """Whether the lever is a kernel: by name, or as a peak that was reached at some shape."""
+    if statement.cause == "MATMUL":
+        return True
+    return statement.cause == "PEAK" and OF_SHAPE.search(statement.context_text) is not None
 
 
 _OF_KERNEL = Form(r"\bat M ?= ?(?:\d{2,}|[2-9]\b)")
@@ -186,6 +195,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.table is not None and _narrows(statement.table[1][0]):
         return None  # the row itself stores fewer bits
+    if "FLOPS" in statement.nearby and statement.reach and fewer_products(statement.context_text):
+        return None  # fewer operations, and no faster ones
     if "S24" in statement.nearby or {"PACKED", "PRUNE"} <= statement.nearby:
         return None
     if said.has(r"\bgemv|launch|overhead|fused|dequant") or bytes_fall(said):

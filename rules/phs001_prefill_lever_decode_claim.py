@@ -289,7 +289,9 @@ def _taken_over(said: Said) -> bool:
     if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_BOTH_WAYS):
         return False
     own = statement.text
-    if not re.search(_AFTER_PROMPT, own, re.IGNORECASE) or re.search(
+    # "generation is made of the same products, so its rate improves by that factor"
+    told = statement.sentence_text if _ITS.search(own) is not None else own
+    if not re.search(_AFTER_PROMPT, told, re.IGNORECASE) or re.search(
         _OF_PROMPT, own, re.IGNORECASE
     ):
         return False
@@ -308,6 +310,7 @@ def _taken_over(said: Said) -> bool:
     return same and (of_kernel or bool(re.search(_TOO, own, re.IGNORECASE)))
 
 
+_ITS = re.compile(r"^\W*(?:so|hence|thus|therefore|and|which is why) (?:its|their|it|they)\b")
 _PROMPT_GAIN = (
     rf"{_OF_PROMPT}[^;]{{0,90}}?(?:fast|quick|soon|\d ?[x×%]|fold\b|times\b|hal[fv]|third|quarter"
     rf"|down|\d ?(?:->|→)"

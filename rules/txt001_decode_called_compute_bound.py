@@ -216,6 +216,7 @@ _OF_ARITHMETIC = (
 _OTHER_WAIT = (
     r"\b(?:kernel )?launch\w*|\boverheads?\b|\bhost\b|\bpython\b|\bsampler|\bthreads?\b"
     r"|\b(?:one|single) core\b|\bpcie\b|\bnetwork|\ball-?reduce|\bdisk|\bssd\b|\boffload"
+    r"|\bbetween (?:\w+ )?(?:requests|turns|questions|messages|replies|answers|runs)\b"
 )
 """What else a step with idle memory may wait for."""
 _SOME_KERNEL_RUNS = (
@@ -236,7 +237,11 @@ _DRIVEN = Form(
 """What a specification is said to drive, where another sentence says what is waited for."""
 _MAY_BE_LARGE = r"\bMLA\b|latent attention|H20\b|(?<!small)(?<!small[- ])\bbatch"
 """A sentence with one of these may well be about a step that is bound by arithmetic."""
-_MANY_ROWS = r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and\b)\w+ )?(?:tokens|sequences|requests|users|rows)"
+_MANY_ROWS = (
+    r"\b(?:[3-9]\d|[1-9]\d\d+) (?:(?!and\b)\w+ )?(?:tokens(?! ?/| (?:per|a|each)\b)|sequences"
+    r"|requests"
+    r"|users|rows)"
+)
 _SPARE = (
     r"\b(?:compute|arithmetic|flops?|maths?)\b[^.;]{0,16}?\b(?:is|are|lies|sits|was|were) (?!not\b"
     r"|never\b|hardly\b|rarely\b)(?:\w+ )?(?:spare|idle|unused|plentiful|abundant|free|to spare)\b"
@@ -244,6 +249,13 @@ _SPARE = (
 """Arithmetic that is said to be left over, which a lever may cost."""
 _ON_CHIP = r"\bweights (?:\w+ ){0,4}?in (?:\w+ )?(?:on-chip|sram)\b"
 """Weights that no step reads from memory."""
+_ONE_OF_TWO = r"\bthe (?:former|latter|(?:first|second|third|last|other) (?:case|one|of them))\b"
+"""One of several regimes that were told before."""
+_SPECIFIED = Form(
+    r"\b(?:(?:[tp]|tera|peta)-?flop/?s?|tops)\b[^.;:]{0,24}? (?:is"
+    r"|are) what [^.;:]{0,24}?\bmakes?\b"
+)
+"""A rate on a data sheet that is said to make the tokens."""
 _INTENSITY = Form(r"intensity (?:of|is) (?:about )?(\d+)")
 _RIDGE = Form(r"(?:=|ridge\D{0,40}) (\d{2,4}) FLOP")
 
@@ -328,9 +340,30 @@ _ROOF = Form(
 )
 
 
+_MORE_BANDWIDTH = Form(
+    r"\b(?:(?:more|extra|additional|higher|wider|twice the|double the) (?:memory |hbm |dram )?"
+    r"(?:bandwidth|[gt]b/s)|(?:faster|quicker) (?:memory|hbm\w*|dram|ram|vram|g?ddr\w*))\b"
+)
+
+
+def _denies_bandwidth(said: Said) -> bool:
+    """Whether more bandwidth is said to bring one stream nothing, for the sake of arithmetic."""
+    statement = said.statement
+    if statement.kind is not Kind.NO_GAIN or not statement.is_single:
+        return False
+    if statement.status not in {Status.ASSERTED, Status.DENIED}:
+        return False
+    if statement.phase is not Phase.DECODE or "PREFILL" in statement.sentence:
+        return False
+    told = _MORE_BANDWIDTH.search(statement.text) is not None and said.has(_OF_ARITHMETIC)
+    return told and not said.has(_OTHER_WAIT) and not said.has(_ON_CHIP)
+
+
 def _judge(said: Said) -> Wrong | None:
     """Small-batch decode that is said to wait for arithmetic, or to keep the matrix units busy."""
     statement = said.statement
+    if _denies_bandwidth(said):
+        return Wrong(_FAR_BELOW, Confidence.HIGH)
     sure = in_sight(statement, _sure(statement))
     if sure is None or not is_small_batch(statement):
         return None
@@ -351,7 +384,7 @@ def _judge(said: Said) -> Wrong | None:
         )
     if statement.kind in {Kind.AMOUNT, Kind.FIGURE} and decode and _points_at_work(said):
         return Wrong(_FAR_BELOW, sure)
-    if statement.kind is not Kind.BOUND or said.says(r"\bthe (?:former|latter)\b"):
+    if statement.kind is not Kind.BOUND or said.says(_ONE_OF_TWO):
         return None
     intensity, ridge = (
         _INTENSITY.search(statement.context_text), _RIDGE.search(statement.context_text)
@@ -375,8 +408,9 @@ def _judge(said: Said) -> Wrong | None:
     wasted = re.search(r"\bwast|squander|on the table", statement.text) is not None
     if re.search(_OTHER_SUBJECT, statement.text, re.IGNORECASE) and not wasted:
         sure = Confidence.MEDIUM
-    peak = _DRIVEN.search(statement.text) is not None and said.says(
-        r"tflops|\btops\b|cores?\b|clock|peak"
+    driven = _DRIVEN.search(statement.text) is not None
+    peak = (driven and said.says(r"tflops|\btops\b|cores?\b|clock|peak")) or (
+        _SPECIFIED.search(statement.text) is not None
     )
     if decode:
         return Wrong(_FAR_BELOW, sure, ErrorClass.PEAK_TFLOPS if peak else None)

@@ -97,6 +97,7 @@ def _judge(said: Said) -> Wrong | None:
         and _OTHERS.isdisjoint(statement.sentence)
         and statement.opener in _OPENERS
         and not said.says(_OF_MATH)
+        and not ("HARDWARE" in statement.clause and "PEAK" in statement.nearby)
         and (statement.cause == "SPEC" or (statement.is_single and statement.phase is Phase.DECODE))
     )
     if weights and "LONG" not in statement.sentence:

@@ -16,9 +16,10 @@ PRECEDENCE: Final = (
 )  # fmt: skip
 """Levers from the most specific to the least."""
 _CHANGE: Final = Form(
-    r"quanti[sz]|instead|→|->|\b(?:from|over|against|versus|vs|switch\w*|replac\w+|convert\w*"
+    r"quanti[sz]|instead|→|->|\b(?:from(?! \d[\d.]* to \d[\d.]* ?(?:t/s|tok|ms|tps))|over|against"
+    r"|versus|vs|switch\w*|replac\w+|convert\w*"
     r"|brings?|gives?|makes?|weights?|checkpoint|narrow\w*|smaller|bytes|size)\b"
-    r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d)",
+    r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d(?![\d.]* ?(?:t/s|tok|ms|tps)))",
 )
 """Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
 _NEW_FORMAT: Final = Form(
@@ -31,6 +32,8 @@ _NEW_FORMAT: Final = Form(
 _LABEL_REACH: Final = 3
 _WEAK: Final = frozenset({"HARDWARE", "FLOPS", "CAPACITY", "QUANT", "MOE", "OFFLOAD"})
 """Levers that a text often only mentions: they count where nothing else is near."""
+_LESS: Names = frozenset({"DOWN", "REMOVE", "REMOVED"})
+"""Fewer operations are a lever, and not operations by themselves."""
 _OWN_FORMAT: Final = (("QUANT", 0), ("QUANT", 1))
 """A change of format in the clause or its sentence, which counts before a lever of another one."""
 _FORMAT_OF_ROW: Final = ("QUANT", 4)
@@ -60,7 +63,7 @@ def cause_of(
             if lever in place:
                 if pattern and (lever == "PRUNE" or (lever == "MATMUL" and reach)):
                     return "S24", reach
-                if lever not in _WEAK or (lever == "FLOPS" and "DOWN" in place and reach):
+                if lever not in _WEAK or (lever == "FLOPS" and reach and place & _LESS):
                     if weak in _OWN_FORMAT and reach >= 2 and lever != "PRUNE" and changed:
                         return weak
                     if weak == _FORMAT_OF_ROW:

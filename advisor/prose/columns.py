@@ -26,6 +26,9 @@ _KERNEL: Final = Form(
 )
 """A peak that a kernel reached, and no specification."""
 _BANDWIDTH: Final = Form(r"[gt]b/s|bandwidth")
+_OF_PEAK: Final = re.compile(r"\d ?[GTP](?:FLOPS|FLOP/s|OPS)\b")
+_PER_SECOND: Final = re.compile(r"(?<![\d.,])(\d[\d,]*(?:\.\d+)?) ?([GT])B/s")
+"""What tells a column, or a row, by its cells where its label does not."""
 _TIME: Final = Form(r"\bms\b|\btpot\b|\bitl\b|latency|\btime\b|seconds? per")
 _NUMBER: Final = re.compile(r"\s*(?:[~≈]\s*)?(\d[\d,]*(?:\.\d+)?)(?!\d*B\b)")
 _UNIT: Final = re.compile(r"\s*1(?:\.0+)? ?[x×]?\s*")
@@ -62,10 +65,10 @@ def scaled_by_peak(statement: Statement) -> Scaled | None:
 
 def _across(columns: Row, cells: Row, rows: Sequence[Row], own: int) -> Scaled | None:
     """Of devices in columns, against those before it or one that is 1 by itself."""
-    peaks = _labelled(rows, _PEAK)
+    peaks = _labelled(rows, _PEAK, _OF_PEAK)
     if peaks is None:
         return None
-    rates = _labelled(rows, _BANDWIDTH)
+    rates = _labelled(rows, _BANDWIDTH, _PER_SECOND)
     label = f"{cells[0]} {columns[own]}"
     for other in range(1, len(cells)):
         if other == own or (other > own and _UNIT.fullmatch(cells[other]) is None):
@@ -81,8 +84,8 @@ def _across(columns: Row, cells: Row, rows: Sequence[Row], own: int) -> Scaled |
 
 def _down(columns: Row, cells: Row, rows: Sequence[Row], own: int) -> Scaled | None:
     """Of devices in rows, against each row before."""
-    peak = next((at for at, name in enumerate(columns) if _PEAK.search(name)), None)
-    rate = next((at for at, name in enumerate(columns) if _BANDWIDTH.search(name)), None)
+    peak = _column(columns, cells, _PEAK, _OF_PEAK)
+    rate = _column(columns, cells, _BANDWIDTH, _PER_SECOND)
     if peak is None:
         return None
     for row in rows:
@@ -111,8 +114,18 @@ def _scaled(
     return Scaled(claimed, peak, bandwidth, of_kernel)
 
 
-def _labelled(rows: Sequence[Row], label: Form) -> Row | None:
-    return next((row for row in rows if row and label.search(row[0])), None)
+def _labelled(rows: Sequence[Row], label: Form, unit: re.Pattern[str]) -> Row | None:
+    """The row of a quantity, by its label or by the unit of each of its cells."""
+    named = next((row for row in rows if row and label.search(row[0])), None)
+    return named or next((row for row in rows if row[1:] and all(map(unit.search, row[1:]))), None)
+
+
+def _column(columns: Row, cells: Row, label: Form, unit: re.Pattern[str]) -> int | None:
+    """The column of a quantity, by its header or by the unit of a cell."""
+    named = next((at for at, name in enumerate(columns) if label.search(name)), None)
+    if named is not None:
+        return named
+    return next((at for at, cell in enumerate(cells) if at and unit.search(cell)), None)
 
 
 def _ratio(row: Row, own: int, other: int) -> float | None:
@@ -128,11 +141,18 @@ def _speed(cell: str, other: str, label: str) -> float | None:
 
 
 def _quotient(cell: str, other: str) -> float | None:
-    one, two = _NUMBER.match(cell), _NUMBER.match(other)
-    if one is None or two is None:
+    above, below = _value(cell), _value(other)
+    return above / below if above and below else None
+
+
+def _value(cell: str) -> float | None:
+    """The number that a cell begins with; of a bandwidth, in GB/s, wherever it stands."""
+    rate = _PER_SECOND.search(cell)
+    match = rate or _NUMBER.match(cell)
+    if match is None:
         return None
-    above, below = (float(match[1].replace(",", "")) for match in (one, two))
-    return above / below if above > 0 and below > 0 else None
+    scale = 1e3 if rate is not None and rate[2] == "T" else 1.0
+    return float(match[1].replace(",", "")) * scale
 
 
 def _known(one: str, other: str) -> float | None:

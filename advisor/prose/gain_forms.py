@@ -141,12 +141,29 @@ HALF_SPEED: Final = Form(
     r"\bat (?:an? |one )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)(?: of)? (?:the "
     r"|its )?"
     r"(?:speed|rate|pace)\b"
+    r"|\bat (?:(?:some|about|around|roughly|only|just) |~ ?)?(?P<percent>\d{1,2}) ?% of (?:the "
+    r"|an? )?"
+    r"[\w-]*\d\w*(?:['’]s)? (?:speed|rate|pace)\b"
 )
+"""The speed of something as a part of that of another: "at 15% of the H100's pace"."""
+OUTPACES: Final = Form(
+    r"\bleav(?:es?|ing) (?:[\w-]+ ){1,4}?(?:far |well |clearly )?behind\b"
+    r"|\b(?:writ|typ|answer|repl|generat)\w+ (?:circles|rings) a?round\b"
+    r"|\bruns? (?:circles|rings) a?round\b"
+)
+"""Something that is faster than another, as people say it."""
 OFF_THE_TIME: Final = Form(
     r"\b(?:(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:(?:an?|another|one|some) )?(?:further |full |whole "
     r"|good )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth)) off (?:of )?(?:the |each "
     r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
 )
+STEP_SHRINKS: Final = Form(
+    r"\bsteps? (?:(?:\w+ ){0,2}?)(?:shortens?|shrinks?|gets? shorter|falls?|drops?"
+    r"|becomes? shorter)"
+    r" by (?:(?:about|around|close to|roughly|nearly|almost|up to|some) |~ ?)?(?P<percent>\d{1,2}"
+    r"(?:\.\d+)?) ?%"
+)
+"""A step, as what takes time: "the step shortens by close to 12%"."""
 GAIN_IN: Final = Form(
     r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
     r"|adds?)\b"
@@ -155,7 +172,7 @@ GAIN_IN: Final = Form(
     r"|latency|speed|decode|decoding|generation|tok(?:en)?s?\b)",
 )
 GAINS_FIGURE: Final = Form(
-    r"\b(?:(?:gains?|wins?|earns?|nets?|picks? up|profits? by|improves? by)"
+    r"\b(?:(?:gains?|wins?|earns?|nets?|picks? up|profits? by|improves? by|(?:is|are) worth)"
     r" (?:(?:some|about|roughly|around|up to|at (?:best|most|least)|as much as|nearly|almost"
     r"|close to|a|another|up|those|these|the|full|same|whole) |~ ?|≈ ?)*|(?:gets?|sees?|enjoys?"
     r"|inherits?|receives?|has|have|takes?|reaps?) (?:those|these|the (?:same|full|whole|very)) )"

@@ -29,6 +29,7 @@ from advisor.prose.gain_forms import (
     OF_PARTS,
     OF_THE_RATE,
     OFF_THE_TIME,
+    OUTPACES,
     PART_OF_OLD,
     PERCENT_OF_TIME,
     PRODUCT,
@@ -37,6 +38,7 @@ from advisor.prose.gain_forms import (
     SIGNED_PERCENT,
     SIZE_WHERE,
     SMALLER_SIZE,
+    STEP_SHRINKS,
     TIMES,
     TO_A_PART,
     UP_A_PART,
@@ -181,7 +183,9 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     slow = HALF_SPEED.search(text) if of_tokens else None
     if slow is not None:
         start, end = clause.start + slow.start(), clause.start + slow.end()
-        return Effect(Kind.LOSS, start, end, 1.0 / PARTS[slow["part"].lower()])
+        part = slow["part"]
+        left = 1.0 / PARTS[part.lower()] if part else float(slow["percent"]) / 100.0
+        return Effect(Kind.LOSS, start, end, left)
     grown = UP_A_PART.search(text) if "RATE" in kinds else None
     if grown is not None:
         start, end = clause.start + grown.start(), clause.start + grown.end()
@@ -192,6 +196,10 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
         part = off["part"]
         less = 1.0 / PARTS[part.lower()] if part else float(off["percent"]) / 100.0
         return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - less))
+    shrunk = STEP_SHRINKS.search(text) if "%" in text else None
+    if shrunk is not None:
+        start, end = clause.start + shrunk.start(), clause.start + shrunk.end()
+        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - float(shrunk["percent"]) / 100.0))
     gained = GAIN_IN.search(text) if "%" in text else None
     if gained is not None:
         start, end = clause.start + gained.start(1), clause.start + gained.end()
@@ -205,7 +213,7 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
         kind = Kind.GAIN if up == rate else Kind.LOSS
         return Effect(kind, start, end, abs(factor) if kind is Kind.GAIN else 1.0 / abs(factor))
     more = ANOTHER.search(text)
-    if more is not None and not kinds.isdisjoint({"QUANT", "ACTQ", "SINGLE", "DECODE", "RATE"}):
+    if more is not None and not kinds.isdisjoint(_OF_ANOTHER):
         start, end = clause.start + more.start(1), clause.start + more.end()
         factor = 1.0 + float(more[1]) / 100.0 if more[2] == "%" else float(more[1])
         return Effect(Kind.GAIN, start, end, factor)
@@ -239,6 +247,8 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
     return None
 
 
+_OF_ANOTHER: Final = frozenset({"QUANT", "ACTQ", "ATTN", "SINGLE", "DECODE", "RATE"})
+"""Tokens, and levers of which another gain is one of tokens."""
 _MULTIPLES: Final = MappingProxyType(
     {"halv": -2.0, "third": -3.0, "quarter": -4.0, "doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}
 )
@@ -332,6 +342,9 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     carried = carried_gain(text, clause)
     if carried is not None:
         return carried
+    beaten = OUTPACES.search(text, clause.start, clause.end)
+    if beaten is not None:
+        return Effect(Kind.GAIN, *beaten.span())
     if _COSTS_MORE.search(text, clause.start, clause.end) is not None:
         return None
     pair = change_near(tags, "UP", ("THROUGHPUT",)) or change_near(

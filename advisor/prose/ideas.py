@@ -65,6 +65,8 @@ _MORE_COMPUTE: Final = re.compile(
     r" |int8 |available )*(?:flop/s|FLOPS|compute|math rate|tensor throughput)\b(?! (?:per|budget"
     r"|cost"
     r"|work|for each))"
+    r"|\b(?:[Hh]as|[Hh]ave|[Oo]ffers?|[Bb]rings?|[Dd]elivers?|[Ww]ith) (?:\w+ )?(?:twice|double"
+    r"|\d+(?:\.\d+)?(?:x| times)|two times|three times|four times) the (?:arithmetic|math)\b"
 )
 """More compute of a chip, and not more to compute."""
 _SHARE_OF_A_PEAK: Final = Form(
@@ -79,7 +81,10 @@ _FASTER_MATH: Final = Form(
     r"|becomes?|now|then|almost|about|nearly|some|\d[\d.]*x|\w+ times|twice"
     r"|several) ){0,5}?(?:(?:as"
     r" )?(?:fast|quick)(?:er|ly)?\b|at (?:double|twice) (?:the )?(?:rate|speed))"
+    r"|\b(?:faster|quicker) (?:dot|inner|matrix) products?\b"
+    r"|\b(?:faster|quicker) (?:multiply-?adds?|fmas|arithmetic|maths?|multiplications?)\b"
     r"|\bmultipl(?:y|ying|ies|ied) (?:\w+ )?(?:in|with|as|at) (?:fp8|int8|fp4|int4|8[- ]bits?)\b"
+    r"|\bmultipl(?:y|ies) in (?:fp|bf)(?:16|32)\b[^.;:]{0,24}? in (?:fp8|int8|fp4|int4|fp16|bf16)\b"
     r"|\b(?:cast|convert|quanti[sz]|round)\w*\b[^.;]{0,40}? (?:to|into|in) (?:fp8|int8|fp4|int4"
     r"|e4m3)"
     r"\b[^.;]{0,24}?\b(?:before|for|during|inside|within) (?:the |each |its )?(?:\w+ )?(?:multipl"
@@ -122,7 +127,8 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
     """Kinds of terms, with what several of them mean together.
 
     Heads count as masked where the same words mask something; parts count as gone beside a word
-    for taking them out; storage that is said to be done without is not packed.
+    for taking them out; storage that is said to be done without is not packed; units that are busy
+    are told apart from servers that are.
     """
     kept = [
         tag
@@ -135,8 +141,16 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
         and not (tag.name == "TP" and _is_class(text, tag))
         and not (tag.name in {"TRAINING", "MEASURED"} and _is_without(text, tag))
+        and not (tag.name == "LARGE_BATCH" and _OF_DECODER.search(text, 0, tag.start))
+        and not (tag.name == "REMOVED" and _OF_WORK.match(text, tag.end))
     ]
     found = names(kept)
+    if any(tag.name == "REMOVED" and _OF_WORK.match(text, tag.end) for tag in tags):
+        found |= {"DOWN"}
+    if "LARGE_BATCH" in found and all(
+        _is_of_units(text, tag) for tag in kept if tag.name == "LARGE_BATCH"
+    ):
+        found = (found - {"LARGE_BATCH"}) | {"BUSY_UNITS"}
     if "HEADS" in found and (
         "MASK" in found
         or ("PRUNE" in found and _ZERO.search(text) is not None)
@@ -242,6 +256,25 @@ def _is_of_scales(text: str, tag: Tag) -> bool:
     if not text[tag.start : tag.end].lower().startswith("group"):
         return False
     return _SCALED.search(text, tag.end, tag.end + _NEAR_CHARACTERS) is not None
+
+
+_OF_DECODER: Final = Form(r"\bdecod(?:er|ing) $")
+"""The decoder that is busy: one of any batch."""
+_OF_WORK: Final = Form(
+    r"(?: [\w%-]+){0,5}? (?:multiplications|multiplies|operations|flops|macs|fmas|multiply-adds"
+    r"|arithmetic)\b"
+)
+"""What is taken out are operations, and no part of the model."""
+_UNITS: Final = Form(
+    r"\b(?:alus?|sms|mxus?|multipliers?|(?:tensor|cuda|gpu|matrix|shader)[- ]cores?"
+    r"|(?:arithmetic|math|matrix|tensor|compute|vector) (?:units?|pipes?))\b"
+    r" (?:(?:is|are|gets?|stays?|remains?|constantly|fully|nearly|almost|always|kept) ){0,3}$"
+)
+
+
+def _is_of_units(text: str, tag: Tag) -> bool:
+    """Whether it is the arithmetic units that are busy, which tells no batch."""
+    return _UNITS.search(text, max(0, tag.start - _NEAR_CHARACTERS), tag.start) is not None
 
 
 def _is_replaced(text: str, tag: Tag) -> bool:

@@ -125,7 +125,8 @@ MARKS: Final = MappingProxyType(
             "come|arrive|appear), as responsive, as snappy, as lively, types (faster|quicker)"
         ),
         "SLOWER": (
-            "slows (anything|things) down, slower, more slowly, slow(|s|ed|ing) down, slow, "
+            "(so|too|that) few (tokens|words), slows (anything|things) down, slower, more slowly, "
+            "slow(|s|ed|ing) down, slow, "
             "slowdown(|s), longer, worse"
         ),
         "UP": (
@@ -248,7 +249,7 @@ MARKS: Final = MappingProxyType(
             "typing speed, writ(e|es|ing|ten), response(|s), conversation(|s), assistant, "
             "copilot, time per token, token rate, ms token, sentences, tokens after the first, "
             "interactive, dialogue, token latency, token generation, text generation, decode "
-            "step, tps, matrix vector (product|multiplication)("
+            "step, tps, decoding step(|s), matrix vector (product|multiplication)("
             "|s), gemv, token time, time per output token, ms per token, autocomplete, "
             "autocompletion, suggestion(|s), story, stories, poem, essay(|s), email(|s), "
             "letter(|s), bot, voice, voice assistant, spoken, subtitle(|s), dictation, words "
@@ -264,7 +265,8 @@ MARKS: Final = MappingProxyType(
             "users can (expect|look forward), tg, tg128, sampling, token by token generation, "
             "typing, types its answers, interactive path, decode win, token emission, tokens"
             " emitted, emitted tokens, everything after (it|that), types (out|back|its|the|"
-            "faster|quicker|replies|answers|text|words|tokens), (batch 1|bs1|bs 1|single user|"
+            "faster|quicker|replies|answers|text|words|tokens), (should|will|would) type, "
+            "(batch 1|bs1|bs 1|single user|"
             "single stream|one user|7b|8b|13b|14b|30b|32b|34b|70b|72b|405b) step(|s), between "
             "(two the )(words|tokens)"
         ),
@@ -299,8 +301,10 @@ MARKS: Final = MappingProxyType(
             "me, me chatting, by myself, nobody else, (alone on|box alone|alone with), user "
             "alone, home lab, homelab, hobby, interactive (user|session|client)(|s), "
             "concurrency of (1|one), user sees, only user, our users, bs1, pilot customer, "
-            "lone, (his|her) (stream|reply|replies|token|tokens|answers), personal, local, "
-            "laptop, desktop, workstation, idle server, at home, individual itl, individual, "
+            "lone, single seat, one token step(|s), (his|her) (stream|reply|replies|token|tokens"
+            "|answers), personal, local, "
+            "laptop, desktop, workstation, (for|only"
+            "|just) yourself, yourself alone, idle server, at home, individual itl, individual, "
             "personal assistant, one desk, one laptop, at batch one, without batching, no "
             "batching, unbatched, solo, for one, on a phone, edge device, (our|the|my|its) "
             "(only|sole|one) (tester|user|customer|reader|caller|guest), for the only user, "
@@ -368,7 +372,7 @@ MARKS: Final = MappingProxyType(
             "would |will |)(add|sum|come) (up |)to"
         ),
         "SHORT": (
-            "one line (questions|answers|chats|replies|q), one liners, "
+            "one line (question|questions|answers|chats|replies|prompt|prompts|q), one liners, "
             "short "
             "(chats|chat|answers|context|contexts|prompt|prompts|sequence|sequences|replies|reply"
             "|questions|conversation|conversations|messages|queries|inputs), "

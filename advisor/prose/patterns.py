@@ -180,6 +180,10 @@ PER_TOKEN: Final = Form(
     r"ms (?:per|a|/) ?token|ms/token|ms (?:between|for (?:each|every)|from) (?:\w+ )?tokens?"
     r"|\b(?:tpot|itl|tbt)\b|per token",
 )
+OF_SHAPE: Final = Form(
+    r"\bM ?= ?\d{3}|(?<![\w.])\d{3,5} ?(?:\^ ?3\b|³|cubed\b|[x×] ?\d{3,5}(?!\d))"
+)
+"""The shape of a product of many rows, as kernels are timed with: "8192x8192x8192", "M=4096"."""
 SOME_DIGIT: Final = re.compile(r"\d")
 SOME_AMOUNT: Final = re.compile(
     r"\d ?(?:[kMGT]B\b(?!/s)|ms\b|[uµ]s\b|s\b|seconds?\b|minutes?\b|hours?\b)"

@@ -30,9 +30,9 @@ _FIGURE: Final = (
     r"|benefit|utili[sz]ation|mfu|advantage|win|boost|acceleration|multiple|multiplier)"
 )
 _CARRIES: Final = Form(
-    rf"\b{_FIGURE}\b[^.;:]{{0,48}}? (?:holds?|carr(?:y|ies) over|appl(?:y|ies)|stays?|survives?"
+    rf"\b{_FIGURE}(?!\w)[^.;:]{{0,48}}? (?:holds?|carr(?:y|ies) over|appl(?:y|ies)|stays?|survives?"
     r"|remains?|persists?|continues?|transfers?|is (?:inherited|kept|retained|the same)|keeps?"
-    r"|will be there|still)\b"
+    rf"|will be there)\b|\b{_FIGURE}(?!\w)[^.;:,]{{0,48}}? still\b"
     r"|\b(?:shows? up|turns? up|arrives?|lands?|comes? through|is passed on|reappears?)"
     r" (?:one to one|in full|undiminished|fully|intact|entirely|unchanged)\b"
     r"|\b(?:gives?|yields?|does|do|gets?|sees?|brings?) the same (?:with|at|for|under|on|in)\b"
@@ -44,7 +44,7 @@ _CARRIES: Final = Form(
     r"|\bstill (?:gives?|brings?|yields?|sees?|gets?|have|has|buys?) (?:us |you |me )?(?:the|that"
     r"|those"
     r"|about|a|our|its) (?:full |same )?\d"
-    rf"|\b(?:that|the (?:very )?same|this|equal|identical) (?:high |full |good )?{_FIGURE}\b"
+    rf"|\b(?:that|the (?:very )?same|this|equal|identical) (?:high |full |good )?{_FIGURE}(?!\w)"
     r"|\b(?:by|at|in|with) (?:the same|equal|that|this|identical) (?:factor|ratio|proportion|amount"
     r"|percentage|margin|measure|rate|pace|speed|efficiency)\b"
     r"|\b(?:down|up|faster|quicker|shorter|shrinks?|falls?|drops?|improves?|rises?|grows?|scales?)"
@@ -144,6 +144,15 @@ _IN_ATTENTION: Final = Form(
     rf"|costliest|slowest)|where\b[^.;]{{0,70}}?\b{_MOST}|what (?:limits|costs|slows"
     rf"|(?:each|every|the|a) (?:\w+ ){{0,2}}?(?:tokens?|steps?|words?|repl(?:y|ies)) (?:\w+ )?"
     rf"(?:waits?|hangs?|depends?))))"
+    rf"|\b{_ATTENTION}(?: \([^()]*\)|\([^()]*\))? (?:is|are) (?:(?:where"
+    rf"|what) (?:\w+ ){{0,2}}?(?:the|all|our"
+    rf"|each|every) (?:\w+ )?(?:time|milliseconds|ms|latency) (?:goes|go|is (?:spent|lost))"
+    rf"|what (?:eats?|takes?|costs?|fills?|burns?|makes?|keeps?) (?!up with)(?:up )?(?:the|most"
+    rf"|each"
+    rf"|every|all|our)\b"
+    rf"|the (?:expensive|slow|costly|heavy) part)"
+    rf"|\bit(?: is|['’]s) (?:the )?{_ATTENTION} (?:that|which) (?:eats?|takes?|costs?|fills?|burns?"
+    rf"|dominates?|limits?|slows?|keeps?)\b"
     r"|\bquadratic (?:cost|price|work|attention)?\b[^.;]{0,30}? (?:on|for|at|with|in) (?:each"
     r"|every)"
     r" (?:\w+ )?token",
@@ -220,6 +229,13 @@ _RANKED: Final = Form(
     r"|thing"
     r"|on)\b"
 )
+_LARGEST_GAIN: Final = Form(
+    r"\b(?:it|this|that|which) is the (?:\w+ )?(?:largest|biggest|greatest|strongest"
+    r"|best) (?:\w+ )?"
+    r"(?:win|gain|boost|speed-?up|improvement) (?:in|for|on) (?:\w+ ){0,2}?(?:generation|decod\w+"
+    r"|tokens?|chat|typing)\b"
+)
+"""What was named before, as what decode gains most by."""
 _TO_PERCENT: Final = Form(
     r"\b(?:shrinks?|falls?|drops?|goes down|comes down|cut|reduced?s?|brings?|down|sinks?"
     r"|lowers?)\b"
@@ -244,7 +260,8 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     if "PREFILL" in names and (waits := memory_of_prompt(whole, clause)) is not None:
         yield waits
     of_tokens = names & {"TIME", "RATE", "DECODE"}
-    if "ATTN" in names and of_tokens and (ranked := _RANKED.search(text)) is not None:
+    ranked = _RANKED.search(text) if "ATTN" in names else _LARGEST_GAIN.search(text)
+    if of_tokens and ranked is not None:
         yield _effect(Kind.GAIN, clause, ranked)
     carried = _CARRIES.search(text)
     if carried is not None and _NOT_SO.match(text, carried.end()) is None:

@@ -203,7 +203,8 @@ OUTCOME: Final = Form(
 )
 """An item that tells what comes of those above it."""
 _POINTING: Final = words(
-    "this that these those it they such same so therefore thus hence both accordingly we"
+    "this that these those it they that's thats such same so therefore thus hence both accordingly"
+    " we"
     " you i our your his her their user users each every one everyone everybody all expect"
     " expected target goal result then outcome effect"
 )

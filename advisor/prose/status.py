@@ -153,6 +153,7 @@ def status_of(
     before = [
         w.folded for w in sentence.words
         if clause.start <= w.start < at and not _is_month(text, sentence, w)
+        and _ABOUT.match(text, w.end) is None
     ][-8:]  # fmt: skip
     concluded = _CONCLUDED.search(text, clause.start, end) is not None
     conceded = _CONCESSION.match(text, clause.start, at)
@@ -181,6 +182,8 @@ _ON_LOAD: Final = Form(
 )
 _FORESEEN: Final = Form(r"\b(?:will|would|should|shall|going to)\b")
 """After a block that begins as a report: what follows from it, and was not seen."""
+_ABOUT: Final = Form(r" ~?\d[\d.,]*k? (?:tokens|words|users|chats|turns|messages|gb)\b")
+"""After "maybe" and its like: an amount that is not sure, and no claim."""
 
 
 def _is_month(text: str, sentence: Sentence, word: Word) -> bool:
@@ -211,7 +214,8 @@ _AND: Final = Form(
     r"|comes?"
     r"|drops?|falls?|rises?|grows?|takes?|speeds?|improves?|doubles?|halves|shrinks?|gains?|stays?"
     r"|remains?|leaves?|decodes?|generates?|saves?|costs?|reads?|needs?|arrives?|follows?|drop|fall"
-    r"|loses?|wins?|returns?|replies|answers|appears?|sees?|types?|writes?|feels?)\b",
+    r"|loses?|wins?|returns?|replies|answers|appears?|sees?|types?|writes?|feels?|carries|applies"
+    r"|transfers|translates)\b",
 )
 """Where a sentence goes on with another subject and verb."""
 
@@ -415,7 +419,20 @@ _COMPARED: Final = words("it they that what than as where")
 
 def is_void(text: str) -> bool:
     """Whether a point of a list is dropped, or brings nothing by its own words."""
-    return is_dropped(text) or UNCHANGED.search(text) is not None
+    if is_dropped(text):
+        return True
+    return any(
+        _STORED.search(text, max(0, match.start() - _STORED_REACH), match.start()) is None
+        for match in UNCHANGED.finditer(text)
+    )
+
+
+_STORED: Final = Form(
+    r"\b(?:checkpoint|weights?|files?|layouts?|shapes?|tensors?|formats?|bytes|traffic|bandwidth"
+    r"|memory|storage)(?: \w+)? $"
+)
+"""What does not change where the speed may: "the checkpoint unchanged"."""
+_STORED_REACH: Final = 32
 
 
 _INFINITIVE: Final = words(

@@ -164,7 +164,7 @@ _ZERO_INPUTS: Final = Form(
     r"|every )?"
     r"(?:\w+ )?(?:gate|activation|relu|non-?linearity)"
     r"|\b(?:inputs?|activations?|hidden (?:states?|units?)|neurons?)\b[^.;:,]{0,24}? (?:is|are|of|="
-    r"|equals?) (?:exactly )?(?:0\b|zeros?|null)"
+    r"|equals?) (?:exact(?:ly)? )?(?:0\b|zeros?|null)"
     r"|\bzero(?:ed|s)? (?:inputs?|activations?|neurons?|hidden)"
     r"|\bskip\w* [^.;:]{0,40}? for (?:\d{1,2} ?%|half|most|some|many|a \w+|easy|the easy) (?:of )?"
     r"(?:the |all )?tokens\b"
@@ -175,8 +175,8 @@ _WHOLE: Final = Form(
     r" (?:in full|whole|anyway|anyhow|in any case|either way|as (?:before|always|ever|usual)"
     r"|all the same|regardless"
     r"|completely|entirely|just the same|still)\b"
-    r"|\b(?:all|every)\b[^.;:,]{0,24}? (?:still|are|is|gets?) (?:still )?(?:loaded|read|streamed"
-    r"|fetched|transferred)"
+    r"|\b(?:all|every)\b[^.;:,]{0,24}? (?:still|are|is|gets?) (?:(?:still|nevertheless|nonetheless"
+    r"|anyway) )?(?:loaded|read|streamed|fetched|transferred|brought in)"
     r"|\bdense (?:\w+ ){0,2}?(?:kernel|gemv|gemm|matmul) (?:as (?:it|they) (?:is|are)|unchanged)\b"
     r"|\b(?:still|all) (?:loaded|read|streamed|fetched|loads?|reads?|streams?|fetch(?:es)?)\b"
     r"|\b(?:loads?|reads?|streams?|fetch(?:es)?) (?:the |each |every "
@@ -191,11 +191,14 @@ def of_inputs(text: str) -> bool:
 
 
 _PRODUCTS: Final = Form(
-    r"\bskip(?:s|ped|ping)? (?:\w+ ){0,3}?(?:products|multiplications|multiplies|multiply-?adds"
+    r"\b(?:skip(?:s|ped|ping)?|leav(?:es?|ing) out|omit(?:s|ted|ting)?) (?:\w+ ){0,3}?(?:products"
+    r"|multiplications|multiplies|multiply-?adds"
     r"|macs"
     r"|fmas?|math|arithmetic)\b"
     r"|\b(?:products|multiplications|multiplies|multiply-?adds|macs|fmas?|math|arithmetic)"
-    r" (?:\w+ ){0,2}?(?:skipped|omitted|left out)\b"
+    r" (?:\w+ ){0,2}?(?:skipped|omitted|left out|dropped)\b"
+    r"|\b(?:multipliers?|macs?|alus?|lanes?|units?) (?:\w+ ){0,2}?(?:clock-gated|gated off|idled"
+    r"|switched off)\b"
 )
 
 

@@ -16,7 +16,7 @@ _SHORT: Final = 4096
 _IN_DECODE: Final = (
     r"\b(?:decod\w*|generat\w*|per token|(?:each|every|next|output|generated) (?:\w+ )?token|tpot"
     r"|itl"
-    r"|one query|step|bs ?=? ?1|batch[- ]1)\b"
+    r"|one query|step|bs ?=? ?1|batch[- ]1|t/s|tok\S*/s|tps)\b"
 )
 _FUSED: Final = Form(r"\b(?:fused|tiled|new|this|that|the) (?:\w+ )?kernel\b")
 _OTHER_FUSION: Final = Form(r"\bgraphs?\b|launch|overhead|norm|gate|rope|mlp|swiglu|mega")
@@ -39,7 +39,8 @@ def short_attention(said: Said) -> Wrong | None:
     if (statement.kind is Kind.DRIVER and statement.phase is Phase.DECODE) or share:
         sure = confidence_of(statement)
         if share and (
-            not said.says(_IN_DECODE) or (context is None and "SHORT" not in statement.sentence)
+            not (said.says(_IN_DECODE) or _is_of_decode(said))
+            or (context is None and "SHORT" not in statement.sentence)
         ):
             return None
     elif statement.kind is Kind.CARRIED and statement.phase not in NO_DECODE - {Phase.PREFILL}:
@@ -62,6 +63,11 @@ def short_attention(said: Said) -> Wrong | None:
         ErrorClass.FLASH_ATTENTION_SHORT,
         numbers={"context_tokens": beside.context, "cache_bytes": beside.cache_bytes},
     )
+
+
+def _is_of_decode(said: Said) -> bool:
+    """Whether the sentence before tells that decode is meant."""
+    return said.statement.phase is Phase.DECODE and said.has(_IN_DECODE)
 
 
 _USUAL: Final = 512
