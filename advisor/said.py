@@ -168,7 +168,7 @@ def is_small_batch(statement: Statement) -> bool:
     if batch is not None and batch >= LARGE_BATCH:
         return False
     text = statement.text
-    if statement.is_single and "MATMUL" in statement.clause:
+    if "MATMUL" in statement.clause and not statement.clause.isdisjoint(_OF_TOKENS):
         text = _SHAPE.sub("", text)  # the shape that a kernel was timed with
     if max(rows_in(text), _grown_load(statement)) >= LARGE_BATCH:
         return False
@@ -270,10 +270,19 @@ _BELOW_BANDWIDTH: Final = Form(
 )
 
 
+_BEYOND_IT: Final = Form(
+    r"^\W*(?:above|beyond|past|from|over) (?:it|this|that|there|the (?:ridge|crossover|knee))\b"
+    r"|\b(?:above|beyond|past) the (?:ridge|crossover|knee)\b"
+)
+_RIDGE: Final = Form(r"\b(?:ridge|crossover|cross-over|knee|break-?even|intensity|roofline)\b")
+
+
 def is_excused(said: Said) -> bool:
     """Whether the text says why arithmetic counts: many rows in a step, or bandwidth unused."""
     text = said.statement.context_text
     if _BELOW_BANDWIDTH.search(text) is not None:
+        return True
+    if _BEYOND_IT.search(said.statement.sentence_text) and _RIDGE.search(text):
         return True
     if _COMPUTE_BOUND.search(text) is None:
         return False
@@ -354,8 +363,11 @@ def bandwidths_in(text: str) -> int:
 
 def is_of_units(statement: Statement) -> bool:
     """Whether a unit or a kernel is said to be fast, and nothing of tokens."""
-    of_tokens = not statement.clause.isdisjoint(_METRICS)
-    return not of_tokens and _OF_UNITS.search(statement.text) is not None
+    if not statement.clause.isdisjoint(_OF_TOKENS):
+        return False
+    if _TIME_OF_UNITS.search(statement.text) is not None:
+        return True
+    return "TIME" not in statement.clause and _OF_UNITS.search(statement.text) is not None
 
 
 def is_general(statement: Statement) -> bool:
@@ -373,7 +385,12 @@ _OF_UNITS: Final = Form(
     r"|\b(?:faster|quicker) (?:(?:dot|inner|matrix) products?|arithmetic|maths?|multipl\w+|fmas)\b"
 )
 """The speed of a unit or kernel, which is a premise and no claim about tokens."""
-_METRICS: Final = frozenset({"DECODE", "SINGLE", "RATE", "TIME"})
+_TIME_OF_UNITS: Final = Form(
+    r"\b(?:products?|gemms?|matmuls?|multipl\w+|mmas?|kernels?) (?:\w+ )?(?:take|need|last|run"
+    r"|(?:are|is) done|finish)\w* (?:in )?(?:only |just )?(?:half|a (?:third|quarter)|\d[\d.]* ?%)"
+    r" (?:of )?(?:the|their) (?:\w+ )?time\b"
+)
+_OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE"})
 
 
 def is_unlinked(statement: Statement) -> bool:

@@ -179,6 +179,8 @@ _OTHER_PRUNING = (
 """Pruning of tokens, of a vocabulary, or of weights before they are merged."""
 
 
+_OF_LABEL = 4
+"""Reach of a lever that only a label or a heading names."""
 _JUDGED = frozenset({Kind.GAIN, Kind.SAVING, Kind.SKIPPED})
 
 
@@ -258,6 +260,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if is_unlinked(statement):
         return None
+    if statement.reach >= _OF_LABEL and "PACKED" in statement.around:
+        return None  # of two headings the nearer names another lever
     if "PACKED" in statement.nearby or _is_gone(said):
         return None
     if said.has(_OTHER_PRUNING) or (

@@ -423,6 +423,21 @@ def _shows_bandwidth(statement: Statement) -> bool:
     return any(_BANDWIDTH.search(text) is not None for text in (*columns, *cells))
 
 
+_TIMES_PEAK = Form(
+    r"(\d+(?:\.\d+)?) ?[x×] (?:the |as many |more )?(?:[\w.]+ )?(?:[tp]flops|tops)\b"
+)
+
+
+def _is_peak_of_row(statement: Statement) -> bool:
+    """Whether a speedup is the factor of the peak that its row names: "H100 (3.2x TFLOPS)"."""
+    if statement.table is None or statement.speedup is None:
+        return False
+    columns, cells, own = statement.table
+    of_speed = re.search(r"speed|faster|gain|tok|decode", columns[own], re.IGNORECASE) is not None
+    peaks = [float(peak) for peak in _TIMES_PEAK.findall(" ".join(cells))]
+    return of_speed and any(abs(statement.speedup / peak - 1.0) < _ALIKE for peak in peaks if peak)
+
+
 def _is_driven(said: Said) -> bool:
     statement = said.statement
     by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and _follows_peak(said)
@@ -438,9 +453,12 @@ def _is_driven(said: Said) -> bool:
     ):
         return False
     metrics = {"FASTER", "SLOWER", "TIME", "RATE", "DECODE", "SINGLE"}
-    told = statement.clause if statement.table is None else statement.nearby  # with its column
-    of_tokens = statement.tpot_ms is not None or not told.isdisjoint(metrics)
-    if not of_tokens or statement.is_aggregate or is_of_units(statement):
+    of_tokens = statement.tpot_ms is not None or not statement.clause.isdisjoint(metrics)
+    if (
+        not (of_tokens or _is_peak_of_row(statement))
+        or statement.is_aggregate
+        or is_of_units(statement)
+    ):
         return False
     if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
         return False

@@ -162,11 +162,18 @@ _FREE_FOR_CACHE = Form(
 """What a device has left for the cache, and nothing of a step."""
 
 
+_ROOM_LEFT = (
+    r"\b(?:remaining|free|left-?over|spare|unused|empty) (?:\w+ )?(?:space|room|memory|vram"
+    r"|gigabytes|gb)\b[^.;]{0,40}? (?:holds?|fits?|takes?|stores?|has room for) (?:\w+ ){0,2}?\d"
+)
+"""Room in which nothing stands, and which no step reads."""
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     if statement.table is not None and len(set(statement.table[0])) < len(statement.table[0]):
         return None  # which of two columns of one name it is cannot be told
-    if said.says(_OF_COST):
+    if said.says(_OF_COST) or said.says(_ROOM_LEFT):
         return None
     if _FREE_FOR_CACHE.search(statement.text) is not None or said.says(_READ_AS_WELL):
         return None

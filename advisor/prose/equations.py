@@ -49,6 +49,10 @@ _COUNTED: Final = re.compile(
 _BYTES: Final = re.compile(r"\s?[KMGT]i?B\b")
 
 
+_BITS: Final = re.compile(r"\d ?bits?\b(?! ?/ ?8)")
+_BITS_OF_A_BYTE: Final = 8.0
+
+
 def equations_in(text: str) -> list[Equation]:
     """The equations of a sentence: a product, quotient or sum, a sign of equality, a number."""
     found: list[Equation] = []
@@ -62,7 +66,10 @@ def equations_in(text: str) -> list[Equation]:
         if left is None or right is None or other:
             at = text.find("=", at + 1)
             continue  # "24 x 6K tokens = 33 GB" leaves out what a token takes
-        if (value := _number(right[1])) > 0:
+        value = _number(right[1])
+        if _BITS.search(text, left[0], at) and _BYTES.match(text, right.end()):
+            value *= _BITS_OF_A_BYTE
+        if value > 0:
             found.append(Equation(left[0], right.end(), left[1], value))
         at = text.find("=", at + 1)
     return found

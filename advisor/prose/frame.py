@@ -134,6 +134,11 @@ _REACHED: Final = Form(
     r"|\b(?:achiev\w+|effective\w*|sustain\w+|measured|reach\w*)\b",
 )
 """A bandwidth that a run had: no limit for another."""
+_CONSUMED: Final = Form(
+    r"\b(?:takes?|took|us(?:e|es|ed|ing)|consum\w+|steals?|eats?|draws?|occup\w+)"
+    r" (?:up to |about |around |some |another |a further |at most |only |roughly |~ ?)*$"
+)
+"""A part of a bandwidth that something else has."""
 _PARTING: Final = re.compile(r"[,;()|]| and | plus |\. ")
 _FILLERS: Final = frozenset({"", "about", "around", "some", "roughly", "nearly"})
 _LINK: Final = Form(
@@ -195,6 +200,17 @@ def frame_of(text: str) -> Frame:
         tokens_per_pass=regime.tokens_per_pass,
         acceptance=regime.acceptance,
     )
+
+
+def is_left_aside(text: str) -> bool:
+    """Whether a sentence names what was not taken: "BF16 was never an option: 29.3 GB ..."."""
+    return _LEFT_ASIDE.search(text) is not None
+
+
+_LEFT_ASIDE: Final = Form(
+    r"\b(?:never|not|no(?: longer)?) (?:\w+ )?(?:an? )?(?:option|choice|candidate|alternative)\b"
+    r"|\bwould (?:not |never )?have\b|\b(?:ruled|left|crossed|sorted) out\b|\bout of the question\b"
+)
 
 
 def _batch_of(text: str, told: int | None) -> int | None:
@@ -334,7 +350,7 @@ def _context_of(text: str) -> int | None:
         scale = {"": 1.0, "k": 1024.0, "m": 1024.0**2}[suffix]
         after = text[match.end() : match.end() + 24].lower()
         if number * scale >= 16 and not after.startswith(
-            (" accepted", " drafted", " in flight", " of output")
+            (" accepted", " drafted", " in flight", " of output", " of cache", " in total")
         ):
             found.add(round(number * scale))
     for match in _LONG_THINGS.finditer(text):
@@ -364,7 +380,7 @@ def _amounts(
             continue
         before, after = _segment(text, found.start, found.end)
         if quantity.dimension is Dimension.BANDWIDTH and quantity.value >= 5e9:
-            reached = _REACHED.search(before) or _REACHED.match(after)
+            reached = _REACHED.search(before) or _REACHED.match(after) or _CONSUMED.search(before)
             if not _LINK.search(before) and not _LINK.search(after) and not reached:
                 together = _TOGETHER.search(before) or _TOGETHER.search(after)
                 of_all = together is not None and _OF_EACH.match(after) is None

@@ -98,7 +98,7 @@ _REPLACED: Final = frozenset(
     {"S24", "PRUNE", "MASK", "ATTN", "SPEC", "LAYERS", "KVQ", "TP", "BATCH"}
 )
 _INSTEAD: Final = Form(
-    r"\b(?:instead of|rather than|in place of|replac(?:es?|ed|ing)|unlike|without|no)"
+    r"\b(?:instead of|(?:rather )?than|in place of|replac(?:es?|ed|ing)|unlike|without|no)"
     r" (?:(?!by |with )[\w:-]+ ){0,2}$",
 )
 _SOME_ATTENTION: Final = Form(r"naive|eager|math|tiled|fused|backend|implementation|kernel|matri")

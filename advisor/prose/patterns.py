@@ -202,7 +202,7 @@ OF_WHICH: Final = Form(
     r" (?:costs?|times?|parts?|overheads?)(?: of| is| are|:)?|(?:read|reading|launch|sampling"
     r"|routing|communication"
     r"|transfer|kernel|attention|draft|idle|wait) times?(?: of| is| are|:)?|plus|adds?|adding"
-    r"|sav(?:es?|ed|ings?)(?: is| are| was| of)?|spends?|loses?|wastes?"
+    r"|sav(?:es?|ed|ings?)(?: is| are| was| of)?|spends?|loses?|wastes?|(?:is|are|was|be) worth"
     r"|(?:all-?reduces?|collectives?|launches|kernels?|syncs?|hops?|transfers?"
     r"|copies) (?:\w+ ){0,2}?"
     r"(?:cost|take|need|add|last|eat)s?(?: \d[\d.]* ?[mµu]s (?:each|apiece|per \w+),?)?"

@@ -9,9 +9,10 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block
-from advisor.prose.frame import NOTHING, Frame, frame_of
+from advisor.prose.frame import NOTHING, Frame, frame_of, is_left_aside
 from advisor.prose.patterns import SOME_DIGIT
 from advisor.prose.sentences import sentences_of
+from advisor.prose.widths import sizes_of
 
 _LONGEST: Final = 1500
 """Characters of a label; a longer text is none."""
@@ -103,7 +104,13 @@ def base_row(label: str, rows: Sequence[tuple[str, ...]]) -> tuple[str, ...] | N
         earlier = _parts(row[0])
         if earlier and earlier == parts[: len(earlier)] and len(earlier) < len(parts):
             return row
-    return rows[0] if _is_base(rows[0]) else None
+    return rows[0] if _is_base(rows[0]) and not _is_other_model(label, rows[0][0]) else None
+
+
+def _is_other_model(label: str, base: str) -> bool:
+    """Whether two rows are of models of different size: "8B dense" below "70B dense"."""
+    own, other = ({size for size, _ in sizes_of(text)} for text in (label, base))
+    return bool(own and other) and own.isdisjoint(other)
 
 
 def _is_base(cells: tuple[str, ...]) -> bool:
@@ -171,5 +178,6 @@ def label_frame(text: str) -> Frame:
         return NOTHING
     frame = NOTHING
     for sentence in reversed(sentences_of(text)):
-        frame = frame.over(frame_of(sentence.text))
+        if not is_left_aside(sentence.text):
+            frame = frame.over(frame_of(sentence.text))
     return frame

@@ -20,7 +20,7 @@ from advisor.prose.tagging import names as names_of
 LONGEST_SENTENCE: Final = 1500
 """Characters; a longer one is no sentence that a person wrote to be read."""
 _STOP: Final = re.compile(r"[.!?]+[\"'”’»)\]]?[\"'”’»)\]]?(?=\s|$)")
-_OPENS: Final = re.compile(r"\s*(?:[A-Z0-9\"'“”‘«(\[`~>+*_-]|[^\x00-\x7f]|[a-z]{1,5}[A-Z0-9]|$)")
+_OPENS: Final = re.compile(r"\s*(?:[A-Z0-9\"'“”‘«(\[`~>+*_-]|: |[^\x00-\x7f]|[a-z]{1,5}[A-Z0-9]|$)")
 """A capital, a sign, or a name that begins small: "vLLM", "tg128"."""
 _BEGINS_SMALL: Final = re.compile(r"\W*(?:\w+: )?[a-z]{2,} [a-z0-9]")
 _OPENS_SMALL: Final = re.compile(rf"{_OPENS.pattern}|\s+[a-z]{{2,}}\b")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind, Page
-from advisor.prose.frame import Frame, Memory, frame_of
+from advisor.prose.frame import Frame, Memory, frame_of, is_left_aside
+from advisor.prose.refusals import is_rejected
 from advisor.prose.sentences import LONGEST_SENTENCE, sentences_of
 from advisor.prose.widths import sizes_of
 
@@ -34,16 +36,15 @@ class Setting:
     def add(self, block: Block) -> None:
         """Take note of a block that was read; a row of a wide table speaks for itself alone."""
         wide = block.kind is BlockKind.CELL and len(block.columns) > _PAIR
-        if not wide and _SETUP.search(block.text) is not None:
+        if not wide and _tells_setup(block):
             self._waiting.append(block)
 
     def within(self, frame: Frame) -> Frame:
         """A frame with what the document said before."""
         for block in self._waiting:
-            for sentence in sentences_of(block.text):
-                if len(sentence.text) <= LONGEST_SENTENCE:
-                    self._memory.learn(frame_of(sentence.text))
-                    self._memory.learn_mixtures(sizes_of(sentence.text))
+            for text in _telling(block):
+                self._memory.learn(frame_of(text))
+                self._memory.learn_mixtures(sizes_of(text))
         self._waiting.clear()
         return self._memory.completed(frame.over(self._memory.frame()))
 
@@ -52,8 +53,19 @@ class Setting:
         """What the parts of the whole document state differently."""
         whole = Memory()
         for block in (*self._page.front, *self._page.blocks):
-            if len(block.text) <= LONGEST_BLOCK and _SETUP.search(block.text) is not None:
-                for sentence in sentences_of(block.text):
-                    if len(sentence.text) <= LONGEST_SENTENCE:
-                        whole.learn(frame_of(sentence.text))
+            if len(block.text) <= LONGEST_BLOCK and _tells_setup(block):
+                for text in _telling(block):
+                    whole.learn(frame_of(text))
         return whole.disputed
+
+
+def _tells_setup(block: Block) -> bool:
+    """Whether a block may state an operand of what is done, and not of what is not."""
+    return _SETUP.search(block.text) is not None and not is_rejected(block)
+
+
+def _telling(block: Block) -> Iterator[str]:
+    """The sentences of a block that tell what is there, and not what was left aside."""
+    for sentence in sentences_of(block.text):
+        if len(sentence.text) <= LONGEST_SENTENCE and not is_left_aside(sentence.text):
+            yield sentence.text

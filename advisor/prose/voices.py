@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
@@ -59,6 +60,7 @@ _RESERVES: Final = Form(
 
 def voiced(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """The blocks, those of a quotation that the author makes his own no longer quoted."""
+    blocks = [replace(one, quoted=True) if _is_speech(one) else one for one in blocks]
     if not any(block.quoted for block in blocks):
         return tuple(blocks)
     written = [block for block in blocks if block.kind is not BlockKind.HEADING]
@@ -83,6 +85,22 @@ def voiced(blocks: Sequence[Block]) -> tuple[Block, ...]:
                 found[at:stop] = [replace(block, quoted=False) for block in found[at:stop]]
         at = stop
     return tuple(found)
+
+
+_OPENING: Final = MappingProxyType({'"': '"', "“": "”", "«": "»", "„": "“"})
+_SPOKEN: Final = 2
+"""Sentences of a speech; one alone may be a title."""
+
+
+def _is_speech(block: Block) -> bool:
+    """Whether a paragraph is somebody's words from its first sign to its last."""
+    text = block.text.strip()
+    closing = _OPENING.get(text[:1])
+    if block.kind is not BlockKind.PARAGRAPH or closing is None or not text.endswith(closing):
+        return False
+    inner = text[1:-1]
+    is_one = closing not in inner and text[0] not in inner
+    return is_one and len(text) <= _LONGEST and len(sentences_of(inner)) >= _SPOKEN
 
 
 def adopts(text: str) -> bool:

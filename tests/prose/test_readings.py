@@ -214,6 +214,24 @@ def test_an_item_with_a_lever_of_its_own_rests_on_none_above_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("My friend has two of them. Twice as fast?\n: Over Ethernet a chat runs as on one.", 3),
+        ("The ratio is 3 : 4. That is all.", 2),
+    ],
+)
+def test_a_definition_is_a_sentence_of_its_own(text: str, count: int) -> None:
+    assert len(sentences_of(text)) == count
+
+
+def test_the_first_row_is_no_baseline_where_the_others_have_its_name() -> None:
+    assert not findings(
+        "| model | read per token (GB) | tok/s |\n|---|---|---|\n"
+        "| 70B dense, 4 bit | 40 | 4.9 |\n| 8B dense, 4 bit | 4.8 | 39 |\n"
+    )
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The draft agrees with the 34B five times in six (acceptance 0.83, k = 4).",
@@ -225,6 +243,28 @@ def test_an_item_with_a_lever_of_its_own_rests_on_none_above_it() -> None:
         (
             "Suppose one stream really were governed by peak arithmetic. A 4060 Ti, at 88 TFLOPS,"
             " ought then to beat a 3060 with its 51."
+        ),
+        (
+            "Phi-3-mini in INT8 is 3.7 GB on an Orin with 204 GB/s. The cameras take up to 30 GB/s"
+            " of it. Budget 35 tok/s in the field."
+        ),
+        "Weight-only INT8 reads half the bytes and is as fast as 2:4 on the models we tried.",
+        "Mixtral has 12.9 B active weights: 12.9 B x 4.53 bits = 7.3 GB a token.",
+        (
+            "With B sequences the intensity is about B, and the ridge is reached near B = 139."
+            " Above it, step time grows with B, and there fewer FLOPs shorten the step."
+        ),
+        (
+            "Bertil proposed to lower the response time by batching 16 pupils. Long discussion. It"
+            " would leave each of them with 40 rather than 49 tok/s."
+        ),
+        (
+            '"A 70B now fits, but it writes at 4 words per second. With five times the memory I'
+            ' expected five times the speed. Defective?"\n\nYour machine is in order.'
+        ),
+        (
+            "The remaining space on the card could hold 200,000 tokens of cache; it does not change"
+            " the speed of any conversation."
         ),
     ],
 )
