@@ -127,6 +127,23 @@ def _read_parameters(frame: Frame) -> float | None:
     return None if count is None else count * _ROUNDING
 
 
+def sizes_of(statement: Statement) -> tuple[float | None, float | None]:
+    """All parameters and the active ones, as stated, else those of the model that is named.
+
+    A document that compares models disputes their sizes; then the name must stand near by.
+    """
+    frame, near = statement.frame, statement.near or statement.frame
+    total, active = frame.parameters, frame.active_parameters
+    if total is not None or frame.model is None:
+        return total, active
+    if near.model is None:
+        return total, active
+    from advisor.prose.named import sizes_of as sizes_of_named  # noqa: PLC0415 - as above
+
+    total, known = sizes_of_named(frame.model)
+    return total, active or known
+
+
 def bandwidth_of(frame: Frame) -> float | None:
     """Bandwidth in GB/s of all devices together, as stated or of the device that is named."""
     if frame.total_bandwidth_gbs is not None:
@@ -160,6 +177,16 @@ def confidence_of(statement: Statement) -> Confidence | None:
     if statement.status is Status.ASSERTED:
         return Confidence.HIGH
     return Confidence.MEDIUM if statement.status is Status.HEDGED else None
+
+
+_WAVERING: Final = Form(r"\b(?:may|might|perhaps|possibly|maybe|could|seems?|appears?|sometimes)\b")
+
+
+def confidence_of_bound(statement: Statement) -> Confidence | None:
+    """As `confidence_of`; a bound that the text computes, as "no more than", is no hedge."""
+    if statement.status is Status.HEDGED and _WAVERING.search(statement.text) is None:
+        return Confidence.HIGH
+    return confidence_of(statement)
 
 
 def is_small_batch(statement: Statement) -> bool:
@@ -346,7 +373,11 @@ _TWO_RATES: Final = Form(
 )
 
 
-_AT: Final = Form(r"\d ?[tg]b/s\b[^.;]{0,48}? at \d{3,4}\b(?! ?[tg]b/s)")
+_AT: Final = Form(
+    r"\d ?[tg]b/s\b[^.;]{0,48}? at \d{3,4}\b(?! ?[tg]b/s)"
+    r"|\d ?[tg]b/s\b[^;]{0,32}? (?:instead of|rather than|against|versus|vs\.?|over|than) \d+ ?GB"
+    r" (?:and|at|with) \d[\d.,]*\b(?! ?(?:GB|users|tok))"
+)
 """A second one without its unit: "1,008 GB/s is quicker than 48 GB at 768"."""
 
 

@@ -85,10 +85,12 @@ levers:
 
 _HELPS = (
     r"(?:does|do|did|would|will|could|can)(?: ?n['o’]t| not) fit|no longer fit|spill"
-    r"|\bswapping\b(?! (?:the|an?|our|its|your|\w+ (?:for|to|with|against))\b)|\bswap (?:space"
+    r"|(?<!no )(?<!without )(?<!never )\bswapping\b(?! (?:the|an?|our|its|your|\w+ (?:for|to|with"
+    r"|against))\b)|\bswap (?:space"
     r"|file)|\bswap(?:s|ped|ping)? (?:in|out|to)|into swap|offload"
     r"|pcie"
-    r"|system ram|\bdisk|larger batch|more (?:users|sequences|requests)|concurren"
+    r"|system ram|\bdisk|\bhit rate|\bexperts (?:\w+ ){0,2}?(?:kept|held|cached|resident)"
+    r"|larger batch|more (?:users|sequences|requests)|concurren"
 )
 """What makes capacity a matter of speed after all."""
 _SPILLED = Form(
@@ -100,7 +102,8 @@ _SPILLED = Form(
 )
 """Layers that ran from slower memory before, wherever the text says so."""
 _SAME_BANDWIDTH = (
-    r"(?:same|equal|identical|unchanged) (?:\w+[- ]){0,3}?(?:bandwidth|bus|clocks?|channels?|ddr\S*"
+    r"(?:same|equal|identical|unchanged) (?:\w+[- ]){0,3}?(?:bandwidth|[tg]b/s|bus|clocks?"
+    r"|channels?|ddr\S*"
     r"|lpddr\S*|mt/s|speed|chip)"
     r"|\d ?[tg]b/s\)?,? (?:each|either|in (?:both|each)|for (?:both|either)|both|throughout"
     r"|as before)"
@@ -291,7 +294,7 @@ def _only_room_grows(said: Said) -> bool:
         and bool(held_bytes(statement))
         and _fits_both(said, capacities(text))
     )
-    in_both = by_bytes or ("LLM" in statement.nearby and _IN_BOTH.search(text) is not None)
+    in_both = by_bytes or (_of_a_model(statement) and _IN_BOTH.search(text) is not None)
     if statement.phase is not Phase.DECODE and not statement.is_single and not in_both:
         return False
     aside = statement.cause == "PEAK" and statement.reach > 1
@@ -311,6 +314,12 @@ def _only_room_grows(said: Said) -> bool:
     return as_fast or by_bytes or said.has(_FITTED) or said.has(_BECAUSE)
 
 
+def _of_a_model(statement: Statement) -> bool:
+    """Whether a language model is named, in whatever phase."""
+    near = statement.near or statement.frame
+    return "LLM" in statement.nearby or near.model is not None
+
+
 _LEAST_GAIN = 1.15
 """Over the ratio of the bandwidths: devices reach different parts of theirs."""
 _ROOM = 0.85
@@ -321,7 +330,7 @@ def _room_for_what_fits(said: Said, sure: Confidence) -> Wrong | None:
     statement, text = said.statement, said.statement.context_text
     if statement.kind is not Kind.GAIN or not _other_levers(text).isdisjoint(statement.clause):
         return None
-    if statement.phase is not Phase.DECODE and "LLM" not in statement.nearby:
+    if statement.phase is not Phase.DECODE and not _of_a_model(statement):
         return None
     sizes = capacities(text)
     if not (len(sizes) > 1 or said.has(r"\bvram\b|more memory|bigger memory")):
@@ -347,9 +356,17 @@ def _rates_compared(statement: Statement) -> tuple[float, float] | None:
     if devices is not None:
         pair = devices.one.bandwidth_gbs, devices.other.bandwidth_gbs
         return pair if devices.is_told else (max(pair), min(pair))
-    named = {one.bandwidth_gbs for one in devices_in(statement.sentence_text)}
-    own = len(capacities(statement.sentence_text)) == 2
+    text = statement.sentence_text
+    named = {one.bandwidth_gbs for one in devices_in(text)}
+    own = len(capacities(text)) == 2 and bandwidths_in(text) < 2 and _OF_ONE_KIND.search(text)
     return (one := named.pop(), one) if len(named) == 1 and own else None
+
+
+_OF_ONE_KIND = Form(
+    r"\b(?:one|ones|version|variant|edition|configuration|model|same|M[1-5](?: (?:pro|max|ultra))?"
+    r"|mac\w*)\b"
+)
+"""Words by which two sizes are those of one device, and not of two."""
 
 
 def held_bytes(statement: Statement) -> list[float]:
@@ -441,7 +458,11 @@ def _follows_capacity(said: Said) -> float | None:
     statement = said.statement
     if statement.kind is not Kind.GAIN or statement.speedup is None or said.has(_OF_WEIGHTS):
         return None
-    if statement.phase is not Phase.DECODE and not statement.is_single:
+    if (
+        statement.phase is not Phase.DECODE
+        and not statement.is_single
+        and not _of_a_model(statement)
+    ):
         return None
     if _shrinks(statement.context_text) or len(widths_of(statement.context_text)) > 1:
         return None

@@ -175,8 +175,10 @@ _OTHER_PRUNING = (
     r"\b(?:visual|vision|image|video|audio|input|prompt) tokens?\b|\btoken (?:prun|merg|drop)\w*"
     r"|\b(?:lora|adapters?|task vectors?|delta weights)\b"
     r"|\b(?:prun|trim)\w+ (?:of )?(?:the |our |its )?(?:\w+ )?vocabular\w+"
+    r"|\b(?:prun|merg|dropp?)\w* (?:[\w%-]+ ){0,4}?experts\b(?!['’]? (?:weights?|matri\w+"
+    r"|tensors?))"
 )
-"""Pruning of tokens, of a vocabulary, or of weights before they are merged."""
+"""Pruning of tokens, of a vocabulary, of whole experts, or of weights before they are merged."""
 
 
 _OF_LABEL = 4

@@ -139,8 +139,13 @@ def _claims(audit: Audit) -> Iterator[Finding]:
 _BLAMED = Form(
     r"\b(?:people|many|most|some|everyone|everybody|teams|they|vendors|calculators|estimates|it is"
     r" easy to|we often|you often) (?:\w+ )?(?:forgets?|overlooks?|neglects?|ignores?|omits?)\b"
+    r"|(?:\d|\b(?:formula|estimate|figure|number|line|calculator|bound|script|sheet|spreadsheet"
+    r"|rule of thumb"
+    r"|it|that|which)) (?:simply |just |still |wrongly )?(?:neglects|ignores|omits|overlooks"
+    r"|forgets"
+    r"|leaves out|misses)\b"
 )
-"""Others are said to ignore the cache."""
+"""Others, or a figure, are said to ignore the cache."""
 _NO_ROOM = Form(
     r"\b(?:(?:do|does|did|will|would)(?:n['’]t| not)|cannot|can['’]t) (?:fit\b|enter\W*$)"
 )
@@ -151,7 +156,7 @@ _OF_COST = r"\b(?:usd|eur|cents?|dollars?|euros?)\b|\bper million\b|-hour\b"
 _READ_AS_WELL = (
     r"(?<!what the )\b(?:keys and values|kv|k/v|cache)\b[^.;]{0,40}?\b(?:as well|too|on top"
     r"|in addition|is read"
-    r"|are read"
+    r"|(?<!only the weights )(?<!only weights )are read"
     r"|transferred|added|adds)\b(?! (?:nothing|no))"
 )
 """The sentence counts the cache itself."""
@@ -245,10 +250,20 @@ _PERMITTED = re.compile(
 )
 
 
+_OF_STEP = (
+    r"\bin (?:a|each|every|one) (?:decode )?step\b"
+    r"|\b(?:per|each|every) (?:decode )?(?:step|token)\b"
+)
+
+
 def _is_elsewhere(said: Said) -> bool:
     """Whether another phase is meant; a prompt that is merely mentioned is the context of one."""
     statement = said.statement
     if statement.phase is Phase.PREFILL and statement.kind is Kind.KV_IGNORED:
+        if said.says(_OF_STEP):
+            return False
+        if statement.phase_reach > 1:
+            return said.has(_OF_PROMPT) or not said.has(_MENTIONED)
         return said.says(_OF_PROMPT) or not said.says(_MENTIONED)
     return statement.phase in NO_DECODE
 
@@ -343,6 +358,9 @@ def _context(said: Said) -> int:
     if ignored and _AS_BEFORE.search(part) is None and (own := lengths_in(part)):
         return max(own)
     found = lengths_in(statement.context_text if ignored else sentence)
+    if ignored and not found and not statement.frame.context:
+        # "reading it is free. Load 120k tokens and ..."
+        found = [length for length in lengths_in(statement.next_text) if length >= _LONG]
     return max([statement.frame.context or 0, *found])
 
 
@@ -425,7 +443,8 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
 
 
 _OTHER_SUBJECT = re.compile(
-    r"\b(?:weights?|traffic|bytes|flops|overheads?|kernels?|launch\w*|acceptance|gains?|speed-?ups?"
+    r"\b(?:(?<!over the )(?<!reads the )(?<!reading the )(?<!read the )(?<!of the )weights?"
+    r"|traffic|bytes|flops|overheads?|kernels?|launch\w*|acceptance|gains?|speed-?ups?"
     r"|savings?|benefits?|ratio|router|loss|cost of|quality|accuracy|memory|size|limits?"
     r"|requests? equally|metrics?|treats?|all-?reduces?|reduces|collectives?|sampl\w+"
     r"|projections?|norms?|tokeni[sz]\w+|heads?|mlp|ffn|embedding\w*|network|queue\w*)\b",

@@ -19,7 +19,6 @@ Where experts live on the host or on disk and are fetched: say so beside the cla
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from advisor.audit import Audit
 from advisor.catalog.hardware import device
@@ -28,15 +27,14 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.operands import routed, sentences_of
 from advisor.prose.devices import devices_in
+from advisor.prose.experts import MEMORY_LIKE
 from advisor.prose.model import Kind, Statement
 from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.widths import widths_of
 from advisor.rule import MEMORY, PROSE, Rule
-from advisor.said import Said, Wrong, confidence_of
+from advisor.said import Said, Wrong, confidence_of, confidence_of_bound, sizes_of
+from advisor.told.asked import question_before
 from advisor.wording import size
-
-if TYPE_CHECKING:
-    from advisor.prose.frame import Frame
 
 RULE = Rule(
     code="MOE002",
@@ -123,7 +121,8 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
 
 
 _ELSEWHERE = (
-    r"(?<!without )(?<!no )\boffload|\bcpus?\b|\b(?:system|main|host|plain|regular|slow) "
+    r"(?<!without )(?<!without any )(?<!no )\boffload|\bcpus?\b|\b(?:system|main|host|plain"
+    r"|regular|slow) "
     r"(?:ram|memory)|\bddr\d|\bdimms?\b|\bdisk|\bssd|\bnvme|\bmmap|\bpaged? (?:in|out)|\bswap"
     r"|expert cache|on the host|unified memory|stream(?:ed|ing)? (?:in |from )"
 )
@@ -131,38 +130,60 @@ _ELSEWHERE = (
 _NOT_THE_MODEL = Form(
     r"\b(?:kv|cache|context|adapters?|lora|draft|activations?|(?:per|each|one|an|every) "
     r"(?:expert|layer|token|step)|shared (?:experts?|layers?|part)|attention|router|reads?|streams?"
-    r"|traffic|bandwidth)\b(?<!for the cache)(?<!for cache)(?<!for context)(?<!for the context)"
+    r"|traffic|bandwidth)\b(?<!for the cache)(?<!for cache)(?<!plus cache)(?<!and cache)(?<!for"
+    r" context)(?<!for the context)"
     r"(?<!for a kv)(?<!for the kv)|\btokens? (?:needs?|takes?|reads?|costs?)\b"
     r"|\bno (?:\w+[- ]){0,3}?(?:card|gpu|device|laptop"
-    r"|machine|board)\b"
+    r"|machine|board)\b|\b(?:left|free|remaining|spare)\b(?=[^.;]*:)"
 )
 """What else needs memory, or is said of reading; and a card that is denied."""
 _OF_ACTIVE = (
     r"\bactiv(?:e|at\w+)\b|\bA\d+(?:\.\d+)?B\b|\bexperts?\b|per token|\brout(?:er|ing|es|ed)\b"
-    r"|only (?:\w+ )?uses|top-?k|\bsparse\b"
+    r"|only (?:\w+ )?uses|\bin use\b|top-?k|\bsparse\b"
 )
+_OTHER_AMOUNT = r"\bGB of (?:\w+ ){0,2}?(?:cache|kv|activations?|buffers?)\b"
 _COUNTED = (
     r"\b(?:holds?|keeps?|caches?|room for|space for|stores?) (?:only |just |about )?\d+ (?:out )?of"
     r" (?:the |its |our )?\d+ (?:\w+ )?experts\b"
 )
 """How many of the experts a memory holds, which is no claim that all of them fit."""
 _PART_KEPT = 0.85
+_NO_MORE = Form(r"\b(?:no|not) more than\b|\bat (?:most|best)\b")
 
 
 def _judge(said: Said) -> Wrong | None:
     """Memory that would hold the active parameters and is said to be enough."""
     statement, frame = said.statement, said.statement.frame
-    sure = confidence_of(statement)
-    total = frame.parameters
+    bound = _NO_MORE.search(statement.text) is not None
+    sure = confidence_of_bound(statement) if bound else confidence_of(statement)
+    total, active = sizes_of(statement)
     if sure is None or not _is_of_memory(statement) or total is None:
         return None
-    sizes = [one.gigabytes for one in gigabytes_in(statement.sentence_text)]
-    told = said.has(_OF_ACTIVE) and (frame.active_parameters is not None or said.has("activ"))
-    if not told and not _is_of_active(frame, sizes):
+    own = [one.gigabytes for one in gigabytes_in(statement.sentence_text)]
+    needed = _needed(statement.sentence_text)
+    sizes = needed or own
+    if own and not needed:
+        sizes = [
+            size for size in _needed(statement.context_text)
+            if _is_of_active(active, frame.weight_bits, [size])
+        ]  # fmt: skip
+    alone = statement.kind is Kind.AMOUNT and statement.table is None
+    if alone and not _is_of_active(active, frame.weight_bits, sizes):
+        return None  # an amount alone may be that of a part, or of one card
+    told = said.has(_OF_ACTIVE) and (active is not None or said.has("activ"))
+    if not told and not _is_of_active(active, frame.weight_bits, sizes):
         return None
+    if (like := MEMORY_LIKE.search(statement.text)) is not None:
+        return _like_smaller(float(like[1]) * 1e9, total, active, sure)
     if said.says(r"\b(?:smaller|other|dense) models?\b|in contrast"):
         return None
-    if said.says(_COUNTED) or said.has(_ELSEWHERE) or _NOT_THE_MODEL.search(statement.text):
+    about = statement.sentence_text if statement.opener == ":" else statement.text
+    if (
+        said.says(_COUNTED)
+        or said.says(_OTHER_AMOUNT)
+        or said.has(_ELSEWHERE)
+        or _NOT_THE_MODEL.search(about)
+    ):
         return None
     devices = frame.devices if frame.devices and frame.devices > 1 else 1
     held = max((size * 1e9 for size in sizes), default=_of_device(statement)) * devices
@@ -179,6 +200,36 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+def _like_smaller(
+    told: float, total: float, active: float | None, sure: Confidence
+) -> Wrong | None:
+    """What is wrong with memory that is said to be that of a model of the active parameters."""
+    if active is None or abs(told / active - 1.0) > _SAME or told > _PART_KEPT * total:
+        return None
+    return Wrong(
+        f"all {total / 1e9:.0f}B parameters must be held, not the {active / 1e9:.3g}B that one"
+        f" token"
+        f" uses: {total / active:.2g} times the memory of such a model",
+        sure,
+        numbers={"total_parameters": total, "active_parameters": active},
+    )
+
+
+_SPARE = Form(
+    r" ?(?:\w+ )?(?:to spare|spare|left|free|remain\w*|for (?:the )?(?:kv |k/v )?cache)\b"
+)
+"""After what a memory has left."""
+
+
+def _needed(text: str) -> list[float]:
+    """Amounts in GB that a text tells, without what is left over."""
+    return [
+        amount.gigabytes
+        for amount in gigabytes_in(text)
+        if _SPARE.match(text, text.find("GB", amount.start) + 2) is None
+    ]
+
+
 def _of_device(statement: Statement) -> float:
     """Memory of the device that a sentence names, in bytes; 0 where it names none or several."""
     named = {one.identifier for one in devices_in(statement.sentence_text)}
@@ -186,18 +237,33 @@ def _of_device(statement: Statement) -> float:
 
 
 _OF_MEMORY = Form(r"\b(?:vram|memory|ram|hbm|footprint)\b(?! (?:traffic|bandwidth|reads?|read))")
+_IS_NEEDED = Form(
+    r"\b(?:need\w*|requir\w+|footprint|for (?:the |all |its )?(?:weights?|model|checkpoint)"
+    r"|weights?"
+    r"|to (?:load|run|host|hold|serve))\b"
+)
+"""In a label: what must be there, and not what a machine has."""
+_ON_A_CARD = Form(r"\b(?:run|fit|load|use|host)\b[^?]{0,60}?\d ?GB\b")
 _SAME = 0.3
 
 
 def _is_of_memory(statement: Statement) -> bool:
-    """Whether memory is said to be enough: in words, or by a cell of a column of memory."""
-    if statement.kind is Kind.AMOUNT and statement.table is not None:
+    """Whether memory is said to be enough: in words, or by an amount under a label of memory."""
+    if statement.kind is not Kind.AMOUNT:
+        return statement.kind is Kind.FITS
+    if statement.table is not None:
         return _OF_MEMORY.search(statement.table[0][statement.table[2]]) is not None
-    return statement.kind is Kind.FITS
+    label = statement.sentence_text.partition(":")[0] if statement.opener == ":" else ""
+    if _OF_MEMORY.search(label) is not None and _IS_NEEDED.search(label) is not None:
+        return True
+    asked = question_before(statement)
+    of_memory = _OF_MEMORY.search(asked) or _ON_A_CARD.search(asked)
+    return of_memory is not None and _NOT_THE_MODEL.search(asked) is None
 
 
-def _is_of_active(frame: Frame, sizes: list[float]) -> bool:
+def _is_of_active(active: float | None, bits: float | None, sizes: list[float]) -> bool:
     """Whether one size of memory is that of the active parameters, whoever says so."""
-    if frame.active_parameters is None or frame.weight_bits is None or len(sizes) != 1:
+    if active is None or len(sizes) != 1:
         return False
-    return abs(sizes[0] * 8e9 / (frame.active_parameters * frame.weight_bits) - 1.0) < _SAME
+    widths = (bits,) if bits is not None else (16.0, 8.0)
+    return any(abs(sizes[0] * 8e9 / (active * width) - 1.0) < _SAME for width in widths)

@@ -30,9 +30,18 @@ from advisor.operands import routed, sentences_of, stored_weight_bytes
 from advisor.prose.experts import CANNOT_PASS, TRAFFIC_KEPT
 from advisor.prose.model import Statement, Status
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_small_batch, many_rows
+from advisor.said import (
+    NO_DECODE,
+    Said,
+    Wrong,
+    confidence_of_bound,
+    is_small_batch,
+    many_rows,
+    sizes_of,
+)
 from advisor.told.all_experts import is_like_dense, reads_all
 from advisor.told.all_weights import all_bytes, stored_bytes, time_of_all
+from advisor.told.mixtures import by_stored_experts, slower_than_dense
 from advisor.wording import size
 
 RULE = Rule(
@@ -129,7 +138,7 @@ def _judge(said: Said) -> Wrong | None:
     """One token, or one step at batch 1, that takes all weights: in bytes, in time or in words."""
     statement = said.statement
     sure = _sure(statement)
-    sparse = "MOE" in statement.nearby or statement.frame.active_parameters is not None
+    sparse = "MOE" in statement.nearby or sizes_of(statement)[1] is not None
     sparse = sparse or TRAFFIC_KEPT.search(statement.text) is not None
     if _DENSE_LABEL.match(statement.sentence_text) or _FROM_THERE.match(statement.sentence_text):
         return None
@@ -139,12 +148,13 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if re.search(_SEVERAL, statement.text, re.IGNORECASE) or statement.is_aggregate:
         return None
+    summed = "AGGREGATE" in statement.sentence and _OF_ONE_TOKEN.search(statement.text) is None
+    if summed and statement.frame.total_bandwidth_gbs is None and not said.says(_ALL_COUNTED):
+        return None
     if many_rows(said) > 1 or said.has(
         r"\b\d{2,5} tokens (?:per step|routed|at once|in (?:a|one|each) (?:step|batch)|together)"
         r"|\bat that load\b"
     ):
-        return None
-    if "AGGREGATE" in statement.sentence and statement.frame.total_bandwidth_gbs is None:
         return None
     if (told := all_bytes(said)) is not None:
         return Wrong(
@@ -159,7 +169,21 @@ def _judge(said: Said) -> Wrong | None:
             f" and its routed experts{_share(statement)}",
             sure,
             topic="time",
-            numbers={"total_bytes": stored_bytes(statement.frame)},
+            numbers={"total_bytes": stored_bytes(statement)},
+        )
+    if by_stored_experts(said):
+        return Wrong(
+            "a token reads the k experts of each layer that it is routed to, however many a model"
+            " stores: fewer of them leave its bytes and its time as they are (1.00x at batch 1)",
+            sure,
+            topic="stored",
+        )
+    if slower_than_dense(said):
+        return Wrong(
+            "one token of a mixture reads the shared layers and its routed experts"
+            f"{_share(statement)}: fewer bytes than the dense model, at equal precision",
+            sure,
+            topic="dense",
         )
     dense = is_like_dense(said)
     if dense or reads_all(said):
@@ -173,6 +197,11 @@ def _judge(said: Said) -> Wrong | None:
     return None
 
 
+_OF_ONE_TOKEN = Form(r"\b(?:for|per|on|with) (?:each|every|a|one|any)(?: single)? token\b|/token\b")
+_ALL_COUNTED = (
+    r"\d ?[BT] (?:in )?total\b|\btotal (?:parameters?|params|weights?|size|of \d[\d.]* ?[BT])\b"
+)
+"""What is summed are the parameters, and no users."""
 _DENSE_LABEL = Form(r"\W*(?:an? |the )?dense\b[^.;:]{0,32}:")
 """A sentence that begins with the dense model that it is about."""
 _FROM_THERE = Form(
@@ -180,20 +209,15 @@ _FROM_THERE = Form(
     r"|at (?:that|this) (?:point|batch)|past (?:that|this))\b"
 )
 """A sentence of the load that the one before it names: "From then on every step streams all"."""
-_WAVERING = r"\b(?:may|might|perhaps|possibly|maybe|could|seems?|appears?|sometimes)\b"
 
 
 def _sure(statement: Statement) -> Confidence | None:
     """As the text asserts it; a ceiling that it computes is no hedge."""
-    if statement.status is Status.HEDGED and not re.search(
-        _WAVERING, statement.text, re.IGNORECASE
-    ):
-        return Confidence.HIGH
     if statement.status is Status.REJECTED and _OPTION.match(statement.context_text):
         return Confidence.HIGH
     if statement.status is Status.DENIED and CANNOT_PASS.search(statement.text):
         return Confidence.HIGH if statement.tpot_ms is not None else None
-    return confidence_of(statement)
+    return confidence_of_bound(statement)
 
 
 _OPTION = Form(
@@ -206,10 +230,10 @@ _OPTION = Form(
 
 def _share(statement: Statement) -> str:
     """Active of all parameters, where they are known."""
-    frame = statement.frame
-    if frame.active_parameters is None or frame.parameters is None:
+    total, active = sizes_of(statement)
+    if active is None or total is None:
         return ""
-    return f", {frame.active_parameters / 1e9:.3g}B of {frame.parameters / 1e9:.3g}B parameters"
+    return f", {active / 1e9:.3g}B of {total / 1e9:.3g}B parameters"
 
 
 _SEVERAL = (

@@ -29,7 +29,7 @@ _PART: Final = (
 )
 _CACHE: Final = (
     rf"\b(?:kv|k/v|caches?|cached (?:keys|tokens|entries|positions)"
-    rf"|keys and values"
+    r"|keys and values|histor(?:y|ies)"
     rf"|attention (?=part|term|reads?|traffic|share)){_PART}{_PART}\b"
 )
 _LEFT_OUT: Final = (
@@ -41,7 +41,8 @@ _NO_MATTER: Final = (
     r"(?:noise|bookkeeping|second[- ]order|an? (?:afterthought|detail|footnote|formality"
     r"|trifle|storage (?:matter|question|issue)|capacity (?:matter|question|issue)"
     r"|matter of (?:room"
-    r"|space|storage|capacity))|nothing|no (?:traffic|load|factor|cost|burden)|zero|peanuts|free)"
+    r"|space|storage|capacity)|lookup)|lookups|looked up|nothing|no (?:traffic|load|factor|cost"
+    r"|burden)|zero|peanuts|free)"
 )
 _CACHE_OUT: Final = Form(
     rf"{_CACHE}[^.;:]{{0,48}}?(?P<out>"
@@ -60,6 +61,9 @@ _CACHE_OUT: Final = Form(
     r"|far\b)"
     rf"\w+ ){{0,2}}?{_NO_MATTER}(?=$|[.,;:)]| (?:to|for|in|at|beside|next|compared|against|and|here"
     r"|then))"
+    r"|\b(?:is|are)(?: not|n['’]t) (?:a )?part of (?:the |each |any |a )?(?:[\w-]+ ){0,2}?(?:work"
+    r"|step|traffic"
+    r"|reads?|budget|sum|bill)\b"
     r"|\b(?:has|have) no (?:\w+ )?(?:bearing|influence|effect|impact|say|weight)\b"
     r"|\b(?:stays?|remains?|sits?|is kept|lies) (?:\w+ ){1,4}?and (?:is|are) (?:not"
     r"|never) (?:\w+ )?"
@@ -91,7 +95,11 @@ _WEIGHTS: Final = (
     r"(?:the |its )?(?:\d[\d.]* ?GB of )?(?:\w+ )?(?:weights?|parameters?)(?: bytes| reads"
     r"| traffic)?"
 )
-_READS: Final = r"(?:reads?|streams?|moves?|loads?|fetch(?:es)?|touch(?:es)?|pulls?|needs?|sees?)"
+_READS: Final = (
+    r"(?:reads?|streams?|moves?|loads?|fetch(?:es)?|touch(?:es)?|pulls?|needs?|sees?|reading"
+    r"|streaming"
+    r"|moving|loading|fetching|pulling)"
+)
 _ONLY_WEIGHTS: Final = Form(
     rf"\b(?:all|everything|the only thing)(?: that| which)? (?:\w+ ){{1,3}}?{_READS} (?:is|are)"
     rf" {_WEIGHTS}\b"
@@ -104,6 +112,15 @@ _ONLY_WEIGHTS: Final = Form(
     r"|\b(?:step|token|traffic)\b[^.;:,]{0,24}? (?:is|are|remains?|stays?) (?:(?:still|just|only"
     r"|simply"
     r"|nothing but|no more than) ){1,3}(?:the )?\d[\d.]* ?GB\b"
+    rf"|\b{_READS} (?:(?:still|just|exactly|only) ){{0,2}}(?:the "
+    rf"|those )?(?:very )?same \d[\d.]* ?GB\b"
+    r"|\b(?:\d[\d.]* ?GB(?: of weights?)?|weights?|parameters) alone (?:set|decide|determine"
+    r"|govern|fix"
+    r"|dictate|make up)s?\b"
+    r"|\b(?:lasts?|takes?|is) (?:exactly |just |only )?(?:as long as|the time) (?:it takes "
+    r"|that it takes "
+    r"|needed )?(?:to read|of reading|for reading|to stream|for streaming|to fetch) (?:the |its )?"
+    r"(?:\d[\d.]* ?GB of )?(?:\w+ )?(?:weights?|parameters)\b"
     r"|\bweights? (?:is|are) (?:what|all that|the only (?:thing|part)(?: that)?) (?:gets?|is|are)"
     r" (?:read|streamed|moved|loaded|fetched)\b"
     r"|\b(?:governed|set|determined|given|fixed|dictated|decided|ruled) by"
@@ -120,10 +137,12 @@ _OR_NONE: Final = Form(
 """With what fills the context or without it."""
 _POINTING: Final = Form(r"\b(?:it|they|that|this|these|those)\b")
 _ROOM_NOT_SPEED: Final = Form(
-    r"\b(?:costs?|takes?|eats?|needs?|uses?|is (?:a )?(?:question|matter) of) (?:only |just |you "
-    r"|us )?"
-    r"(?:vram|memory|room|space|capacity|gigabytes|ram)(?:, | and | but )?(?:not|never|no)"
-    r" (?:any )?(?:speed|time|bandwidth|latency|tok\S*|performance)\b"
+    r"\b(?:costs?|takes?|eats?|needs?|uses?(?: up)?|fills?|is (?:a )?(?:question"
+    r"|matter) of) (?:only |just "
+    r"|you |us )?"
+    r"(?:vram|memory|room|space|capacity|gigabytes|ram)(?:, | and | but )?(?:(?:it|they|that) )?"
+    r"(?:not|never|no|(?:do|does)(?: not|n['’]t) (?:cost|take|use|eat|need|add)) (?:any |up )?"
+    r"(?:speed|time|bandwidth|latency|tok\S*|performance|milliseconds?|seconds?|ms)\b"
 )
 """A long context that takes room alone."""
 
@@ -140,9 +159,19 @@ def cache_effects(
     pointing = clause.opener == ":" or _POINTING.search(text) is not None
     labelled = pointing and "KV" in sentence.names and "KV" not in names
     found = _left_out(text, names | {"KV"} if labelled else names, labelled=labelled)
+    found = found or _same_in(sentence, clause)
     if found is not None:
         start, end = found
         yield Effect(Kind.KV_IGNORED, clause.start + start, clause.start + end)
+
+
+def _same_in(sentence: Sentence, clause: Clause) -> tuple[int, int] | None:
+    """Where a clause tells one figure for lengths that its sentence names before it."""
+    same = spans_lengths(sentence.text)
+    shift = sentence.start - clause.start
+    if same is None or not clause.start <= sentence.start + same.start() < clause.end:
+        return None
+    return same.start() + shift, same.end() + shift
 
 
 def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] | None:
@@ -153,7 +182,7 @@ def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] 
         ignored = KV_IGNORED.search(text)
         if ignored is not None:
             return ignored.span()
-    if names & {"KV", "KVQ"} or "ttention" in text:
+    if names & {"KV", "KVQ"} or "ttention" in text or "istor" in text or "ached " in text:
         told = f"cache {text}" if labelled else text
         shift = len(told) - len(text)
         out = _CACHE_OUT.search(told)

@@ -85,7 +85,15 @@ KV_IGNORED: Final = Form(
     r"|drop(?:s|ped)? the (?:kv|cache) (?:term|part)|\+0 ?%|at the short-context (?:speed|rate"
     r"|pace)"
     r"|one and the same (?:rate|speed|pace)|valid (?:at|for) any"
+    r"|doesn['’]t (?:touch|weigh on|hurt|burden)|nothing else (?:\w+ ){1,3}?(?:is|gets) (?:read"
+    r"|moved"
+    r"|transferred|fetched|streamed|loaded)"
     # the same as at 1k
+    r"|(?:same|just|exactly|identical|equal) (?:as|to) (?:with|at|for|in|on) (?:an? "
+    r"|the )?(?:empty|blank"
+    r"|fresh|brand[- ]new|short|start|beginning|outset|first (?:page|token|turn))\w*"
+    r"|(?:context|prompt|history) (?:length|size|depth) never \w+"
+    r"|neither [^.;]{3,80}? (?:enters?|counts?|matters?|plays? a (?:part|role))"
     r"|keeps? (?:its|the same) (?:pace|speed|rate)"
     r"|(?:stays?|remains?|is) (?:where|what|as) it was at \d\w*"
     r"|(?:same|identical) (?:\d[\d.]* ?(?:tok\S*|t/s|ms)|speed|rate|pace|time|tpot|latency)"
@@ -104,6 +112,9 @@ ANY_LENGTH: Final = Form(
     r" (?:the )?(?:how )?(?:\w+ ){0,2}?(?:long|length|many tokens|much (?:text|context)|deep|full"
     r"|context|history)\b"
     r"|\b(?:at|for|with) (?:any|every|all) (?:(?:context|prompt) )?(?:lengths?|contexts?)\b"
+    r"|\b(?:context|prompt|history) (?:length|size|depth)(?: \w+)? (?:does not|doesn['’]t|never"
+    r"|cannot"
+    r"|can['’]t) (?:touch|affect|change|influence|slow|enter|count|hurt|matter|alter)(?:e?s)?\b"
     r"|\b(?:length|depth|size) of the (?:context|dialogue|conversation|history|prompt|session)"
     r" (?:plays? no (?:part|role)|does not (?:matter|enter|count)|is irrelevant|has no \w+)",
 )
@@ -119,6 +130,11 @@ SAME_FIGURE: Final = Form(
     r"|\bmatch(?:es)?\b"
     r"|(?<!half )(?<!third )(?<!quarter )(?<!fifth )(?<!twice )(?<!times )(?<!x )(?<!not )"
     r"(?<!nowhere near )\bas (?:fast|quick|quickly|slow|slowly) (?:\w+ ){0,3}?as\b|\bintact\b"
+    r"|\b(?:stays?|remains?|holds?|stands?) at (?:about |roughly |its )?\d[\d.]* ?(?:ms|tok\S*|t/s)"
+    r"|\bkeeps? (?:its|the|their) (?:full |whole )?\d[\d.]* ?(?:tok\S*|t/s)"
+    r"|\b(?:runs?|goes|comes?|decodes?|writes?) at the (?:speed|rate|pace) of\b"
+    r"|\bcosts? what it (?:costs?|did)\b|\bholds? (?:at|for|with) \S+ (?:\w+ )?(?:as|and) (?:at"
+    r"|for|with)"
     r"|\b(?:stays?|remains?|is|are|runs?|keeps?|holds?) (?:\w+ )?(?:flat|constant|unchanged"
     r"|unaffected"
     r"|level|steady)\b|\bwhere (?:it|they) (?:is|was|are|were)\b|\bno (?:slower|longer|worse)\b",
@@ -126,8 +142,8 @@ SAME_FIGURE: Final = Form(
 _FRESH: Final = Form(
     r"\b(?:empty|fresh|blank|brand[- ]new|without (?:any |the )?(?:context|retriev\w+|documents?"
     r"|history"
-    r"|prompt)|first (?:turn|message|tokens?)"
-    r"|(?:start|beginning|outset) of)\b"
+    r"|prompt)|first (?:turn|message|tokens?|page|line)"
+    r"|(?:at|from) the (?:start|beginning|outset)|(?:start|beginning|outset) of)\b"
 )
 """No context at all, to compare a long one with."""
 LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")

@@ -15,7 +15,9 @@ ALL_EXPERTS: Final = Form(
     r"(?: the| its| those)?(?: (?:\d{1,3}|two|four|eight|sixteen|sixty-four))?"
     r"(?: (?:routed|different|available|stored|local))? (?:experts?|ffns|mlps|feed-forwards?)\b"
     r"|\b(?:over|through|across|on|of|touches|reads|visits) all (?:\d{1,3}|four|eight|sixteen)\b"
-    r"|\ball (?:\d{1,3}|four|eight|sixteen)(?: of them)? (?:get|are|must|have to|need|be)\b"
+    r"|\ball (?:\d{1,3}|four|eight|sixteen)(?: of them)? (?:get|are|must|have to|need|be|come"
+    r"|stream"
+    r"|cross|pass|travel|flow|move|go)\b"
     r"|\bevery expert['’]s\b"
 )
 """Every expert of a mixture, as what a clause is about."""
@@ -36,7 +38,14 @@ READS_WHOLE: Final = Form(
     rf"\b{_READ} (?:\w+ ){{0,3}}?{_WHOLE}"
     rf"|\b{_WHOLE}[^.;:]{{0,48}}? (?:is|are|be|been|gets?|has to|have to|must)(?: be)? (?:\w+ )?"
     rf"(?:{_READ}|come out|comes? from|pass(?:ed)?)"
-    rf"|\b{_WHOLE} (?:\w+ ){{0,2}}?(?:crosses|cross|passes|goes|go|travels?|moves?)\b"
+    rf"|\b{_WHOLE} (?:\w+ ){{0,2}}?(?:crosses|cross|passes|goes|go|travels?|moves?|comes? (?:out"
+    rf"|from|in)"
+    r"|streams?|flows?|arrives?|leaves?)\b"
+    rf"|\b(?:bus|memory|hbm|dram|ram|interface|controller|channels?) (?:\w+ )?(?:sees?|carr(?:y"
+    rf"|ies)"
+    rf"|delivers?|feeds?|supplies|serves?|hands? (?:out|over)) {_WHOLE}"
+    rf"|\b{_READ} (?:(?:from|out of|through|over|across|in) (?:the )?(?:\w+ )?)?(?:in full"
+    r"|in (?:its|their) entirety|as a whole|from (?:end to end|start to finish|front to back))\b"
     rf"|\b(?:go(?:es)?|pass(?:es)?|runs?|travels?|works?) (?:its way )?(?:through|over) {_WHOLE}"
 )
 """All weights of a model, or the whole file, said to be read."""
@@ -81,12 +90,23 @@ LIKE_DENSE: Final = Form(
     r"|no slower)",
 )
 """A model that is said to cost what a dense one of so many parameters does."""
+MEMORY_LIKE: Final = Form(
+    r"\b(?:as (?:little|much|small a) )?(?:memory|vram|ram|footprint|room|space)\b"
+    r"(?! (?:traffic|bandwidth|reads))[^.;:\d]{0,24}?"
+    r" (?:as|of|like|than|for) (?:an? |any |the )?(?:dense |small |plain )?(\d{1,3}(?:\.\d+)?) ?B\b"
+    r"(?![ -](?:param|active|total))"
+)
+"""Memory that is said to be what a model of so many parameters takes."""
 CANNOT_PASS: Final = Form(
     r"\b(?:cannot|can['’]t|can not|could not|won['’]t|will not|(?:can"
     r"|will) never) (?:\w+ )?(?:exceed"
     r"|go (?:below|beyond|above|under|faster)|be (?:faster|quicker|more|less|above|below|under"
     r"|over)|get (?:below|above|past|under|beyond|more)|beat|pass|surpass|(?:reach|do) more"
     r"|drop below|fall below)\b"
+    r"|\b(?:nobody|no one|no (?:single |lone )?(?:user|stream|chat|session)|nothing|none"
+    r"|never) (?:\w+ )?"
+    r"(?:gets?|goes|comes?|sees?|runs?) (?:past|above|beyond|over|below|under|beneath|faster than"
+    r"|more than|better than)\b"
 )
 """Words that deny what is beyond a figure, and so assert it as a bound."""
 FOR_EACH: Final = Form(
@@ -110,7 +130,9 @@ TAKEN: Final = Form(
 )
 """What a token does with weights, or what they do for it."""
 PART_OF: Final = (
-    r"\d ?(?:G?B|gigs?)? (?:out )?of (?:(?:the |its )?\d|(?:it|them|that|those|which)\b)"
+    r"(?<!\ball )(?<![\d.])\d[\d.]* ?(?:G?B|gigs?)? (?:out )?of (?:(?:the |its )?\d|(?:it|them"
+    r"|that|those"
+    r"|which)\b)"
     r"|\b[oO]f (?:the|its|those) \d[\d.]* ?G?B\b[^.;:]{0,60}? (?:only|just|merely|but|some) \d"
     r"|(?<!each )(?<!all )of (?:the|its) (?:\d+ )?experts|(?<!\ball )\bof which\b"
 )

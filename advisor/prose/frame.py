@@ -326,7 +326,9 @@ def _is_alike(size: float, known: float, grace: float = _SAME_SIZE) -> bool:
 _ACTIVE_OF: Final = Form(
     r"\b(\d+(?:\.\d+)?) ?(?:B|billion) (?:of (?:the |its |all |[\w.-]+['’]s )?\d+(?:\.\d+)? ?(?:B"
     r"|billion) )?"
-    r"(?:of )?(?:parameters |params )?(?:are |is |being )?(?:active|activated)\b"
+    r"(?:of (?:them |these |those |which )?)?(?:parameters |params )?(?:(?:are|is"
+    r"|being) )?(?:active"
+    r"|activated|in use|at work)\b"
     r"|\b(?:activat(?:es|ing)|uses|using|touches) (?:only |just |merely |about |around |roughly "
     r"|some |barely )?(\d+(?:\.\d+)?)(?: ?B| billion)\b(?: (?:of|out of|parameters|params|per"
     r"|weights"

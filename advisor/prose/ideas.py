@@ -102,6 +102,8 @@ _INSTEAD: Final = Form(
     r" (?:(?!by |with )[\w:-]+ ){0,2}$",
 )
 _SOME_ATTENTION: Final = Form(r"naive|eager|math|tiled|fused|backend|implementation|kernel|matri")
+_COMPUTERS: Final = frozenset({"Mac", "Macs"})
+"""What is written like multiply-accumulates, and is none."""
 _SETTINGS: Final = frozenset({"GRAPHS", "TP", "QUANT", "BATCH", "SPEC"})
 _CONSTANT: Final = Form(
     r"(?:s|ed)?(?: (?:is|are|was|were))?(?: already| both)?(?: (?:active|on|enabled|used|in (?:use"
@@ -140,6 +142,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
         and not (tag.name == "TP" and _is_class(text, tag))
+        and not (tag.name == "FLOPS" and text[tag.start : tag.end] in _COMPUTERS)
         and not (tag.name in {"TRAINING", "MEASURED"} and _is_without(text, tag))
         and not (tag.name == "LARGE_BATCH" and _OF_DECODER.search(text, 0, tag.start))
         and not (tag.name == "REMOVED" and _OF_WORK.match(text, tag.end))

@@ -379,8 +379,9 @@ MARKS: Final = MappingProxyType(
             "few hundred tokens, short ctx, short context decode"
         ),
         "LONG": (
+            "long histor(y|ies), long (chat|dialog|dialogue|session|thread|transcript)(|s), "
             "long context(|s), long prompt(|s), long sequence(|s), long document(|s), long "
-            "conversation(|s), long contexts, long cache, long history, long ones, long "
+            "conversation(|s), long contexts, long cache, long ones, long "
             "input(|s), long ctx, large context"
         ),
         "BYTES": (

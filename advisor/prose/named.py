@@ -105,6 +105,16 @@ def read_parameters(repo_id: str) -> float:
     return float(model.active_parameters - table)
 
 
+@lru_cache(maxsize=256)
+def sizes_of(repo_id: str) -> tuple[float, float | None]:
+    """All parameters of a model, and of a mixture those that one token reads."""
+    from advisor.catalog.models import load_model  # noqa: PLC0415 - few texts need it
+
+    model = load_model(repo_id)
+    total, active = float(model.total_parameters), float(model.active_parameters)
+    return total, active if active < _SPARSE * total else None
+
+
 _CACHE_BYTES: Final = 2.0
 
 

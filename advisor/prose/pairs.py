@@ -71,6 +71,7 @@ _ABOUT_RATE: Final = Form(
     r"\b(?:tok(?:en)?s?\s?/\s?s|t/s|tps|tok/sec|token rate|tokens per second|speed"
     r"|interactivity)\b",
 )
+_OF_BYTES: Final = Form(r" ?(?:[KMGT]i?B|gigs?|gigabytes?)\b")
 _SCALES: Final = {"u": 1e-3, "µ": 1e-3, "m": 1.0, "s": 1e3}
 _LARGEST: Final = 500.0
 
@@ -111,6 +112,8 @@ def _pair(text: str, match: re.Match[str], *, reverse: bool) -> Pair | None:
         return None
     if units[0]:
         rate = rates[0]
+    elif _OF_BYTES.match(text, match.end()):
+        return None  # "from 384 to 768 GB"
     elif _ABOUT_RATE.search(text[: match.start()]) or _ABOUT_RATE.match(
         text[match.end() :].strip()
     ):

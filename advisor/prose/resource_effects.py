@@ -16,7 +16,7 @@ from advisor.prose.activations import activations_decide
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_effects import cache_effects
 from advisor.prose.cells import limit_cell
-from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, whole_read
+from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, MEMORY_LIKE, whole_read
 from advisor.prose.gains import saving
 from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import (
@@ -138,7 +138,10 @@ def resource_effects(
     if whole is not None or read is not None:
         start, end = whole or (read.span() if read is not None else (0, 0))
         yield Effect(Kind.READS, clause.start + start, clause.start + end)
-    if SOME_DIGIT.search(sentence.text) and (fits := FITS.search(text)) is not None:
+    fits = FITS.search(text) if SOME_DIGIT.search(sentence.text) else None
+    if fits is None and not sentence.names.isdisjoint({"MOE", "CAPACITY"}):
+        fits = MEMORY_LIKE.search(text)
+    if fits is not None:
         yield Effect(Kind.FITS, clause.start + fits.start(), clause.start + fits.end())
     if "PEAK" in names and "dense" in text.lower() and (peak := SOME_PEAK.search(text)) is not None:
         yield Effect(Kind.PEAK, clause.start + peak.start(), clause.start + peak.end())

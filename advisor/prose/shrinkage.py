@@ -109,7 +109,8 @@ class Sized(NamedTuple):
 
 
 _GIGABYTES: Final = re.compile(
-    rf"(?<![\w.])(\d+(?:\.\d+)?|(?i:{SEVERAL})(?= [gG]ig)) ?(?:GB|gb|[gG]igs?|[gG]igabytes)\b"
+    rf"(?<![\w.])(\d+(?:\.\d+)?|(?i:{SEVERAL})(?= [gG]ig| terab))"
+    r" ?(?:GB|gb|[gG]igs?|[gG]igabytes|(?P<tera>TB|[tT]erabytes?))\b"
     r"(?! ?/ ?s| (?:per|a) s)"
 )
 """The case counts: 3 Gb are bits."""
@@ -118,7 +119,10 @@ _GIGABYTES: Final = re.compile(
 @lru_cache(maxsize=1024)
 def gigabytes_in(text: str) -> tuple[Sized, ...]:
     """Every amount of bytes in GB that a text tells, in order; no bandwidths."""
-    return tuple(Sized(match.start(), _number(match[1])) for match in _GIGABYTES.finditer(text))
+    return tuple(
+        Sized(match.start(), _number(match[1]) * (1e3 if match["tera"] else 1.0))
+        for match in _GIGABYTES.finditer(text)
+    )
 
 
 @lru_cache(maxsize=1024)

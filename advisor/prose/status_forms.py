@@ -142,8 +142,9 @@ REFUTES: Final = Form(
     r"|mistake|flaw|problem) )",
 )
 DEPENDS: Final = Form(
-    r"\b(?:depends? on|depending on|(?<!matter )whether(?! or not\b)"
-    r"|provided|as long as|unless"
+    r"\b(?:depends? on|depending on"
+    r"|(?<!matter )whether(?! or not\b)(?![^,;.]{3,60}? or [^;.]{2,40}?, )|provided"
+    r"|(?<!lasts )(?<!last )as long as(?! it takes)|unless"
     r"|specific to|restricted to|keeps? [^.;:]{0,40}? (?:under|below) \d(?![\d,]*k?[- ]tok)"
     r"|(?:under|below) \d[\d.]*x"
     r"|capped at(?! \d[\d,]*k?[- ]tok)|(?<!lifts the )(?<!lift the )(?<!lifting the )"
@@ -173,7 +174,9 @@ UNCHANGED: Final = Form(
     r"|\b(?:stays?|remains?|stuck) (?:at|with) (?:its |the |about )?\d[\d.,]*(?! ?(?:bits?|[kmgt]b"
     r"|users?))"
     r"|"
-    r"\b(?:unchanged|stays? (?:the same|as (?:it|they) (?:is|was|are|were)|put|flat|constant)"
+    r"\b(?:(?<!bandwidth )(?<!clocks )(?<!top-\d )unchanged(?! (?:\w+ )?(?:bandwidth|bus|clocks?))"
+    r"|stays? (?:the same|as (?:it"
+    r"|they) (?:is|was|are|were)|put|flat|constant)"
     r"|stayed (?:the same|as|flat|constant)|remains? (?:the same|constant|flat)"
     r"|(?:brings?|gains?|buys?|picks? up|does|do|gives?|yields?|adds?|changes?|wins?|saves?"
     r"|doubles?|halves|triples?|shortens?|accelerates?|speeds? up|lowers?|raises?|lifts?|cuts?"
@@ -186,7 +189,8 @@ UNCHANGED: Final = Form(
     r"|will not (?:show|matter|register|be (?:seen|felt|noticed|visible))"
     r"|(?:is|are|be) (?:useless|pointless|irrelevant|no help|of no (?:use|help))|no (?:gain"
     r"|benefit|speedup|effect|difference|improvement|(?:speed |visible |measurable )?change)"
-    r"|same (?:speed|latency|rate)|(?<!\btokens in the )(?<!\btext in the )same time"
+    r"|(?<!of the )same (?:speed|latency|rate)"
+    r"|(?<!at the )(?<!\btokens in the )(?<!\btext in the )same time"
     r"|(?:leaves?|leaving|left)(?! (?:\w+ ){0,2}?(?:tensors?|shapes?|layout|format|files?)\b)"
     r" [^.;:]{3,40}? (?:as (?:it|they)|where (?:it|they)|unchanged|alone)"
     r"|(?:speed-?ups?|gains?|benefits?|advantage|improvement|effect) (?:\w+ ){0,2}?(?:vanish\w*"

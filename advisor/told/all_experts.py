@@ -16,7 +16,7 @@ from advisor.prose.experts import (
     whole_read,
 )
 from advisor.prose.model import Kind
-from advisor.said import Said
+from advisor.said import Said, sizes_of
 from advisor.told.all_weights import tells_all_bytes, tells_all_parameters
 
 _QUALITY: Final = (
@@ -37,7 +37,7 @@ def is_like_dense(said: Said) -> bool:
     if re.search(_QUALITY, statement.sentence_text, re.IGNORECASE):
         return False
     size = float(told[1] or told[2]) * 1e9
-    total, active = statement.frame.parameters, statement.frame.active_parameters
+    total, active = sizes_of(statement)
     if total is None or abs(size - total) > 0.1 * total:
         return False
     return active is not None or "MOE" in statement.nearby
@@ -47,7 +47,7 @@ _OF_FEW: Final = Form(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
     r"|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
-    r"|anyway|already|by then|(?:medium|moderate|large|larger|high|higher|big|bigger) batch(?:es)?"
+    r"|already|by then|(?:medium|moderate|large|larger|high|higher|big|bigger) batch(?:es)?"
     r"|balanc\w+|unless|except|any of|spread\w*|distribut\w*|shard\w*"
     r"|places?|(?:two|2|four|eight) of them|first (?:forward )?pass|paged? in|warm-?up"
     r"|download\w*)\b"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from advisor.forms import Form
 from advisor.prose.experts import FOR_EACH, HELD, PART_OF, TAKEN
-from advisor.prose.model import Kind
+from advisor.prose.model import Kind, Statement
 from advisor.prose.shrinkage import gigabytes_in
-from advisor.said import Said, bandwidths_of
+from advisor.said import Said, bandwidths_of, sizes_of
+from advisor.told.asked import question_before
 
 if TYPE_CHECKING:
     from advisor.prose.frame import Frame
@@ -26,8 +27,8 @@ _SAME: Final = 0.06
 def all_bytes(said: Said) -> float | None:
     """Bytes that a token is said to take and that are all weights of the model."""
     statement = said.statement
-    total = statement.frame.parameters
-    if statement.frame.active_parameters is None or total is None:
+    total, active = sizes_of(statement)
+    if active is None or total is None:
         return None
     if statement.kind not in {Kind.READS, Kind.AMOUNT}:
         return None
@@ -35,14 +36,19 @@ def all_bytes(said: Said) -> float | None:
     if statement.table is not None:
         text = f"{statement.table[0][statement.table[2]]}: {text}"
     told_of = text if statement.table is not None else statement.sentence_text
-    if not FOR_EACH.search(told_of) or not TAKEN.search(text):
+    asked = question_before(statement)
+    if not FOR_EACH.search(asked or told_of) or not TAKEN.search(asked or text):
         return None
-    if HELD.search(text) or re.search(PART_OF, text) or re.search(r"\b(?:dense|active)\b", text):
+    if (
+        HELD.search(f"{asked} {text}")
+        or re.search(PART_OF, text)
+        or re.search(r"\b(?:dense|active)\b", text)
+    ):
         return None
     for start, amount in gigabytes_in(text):
         told = amount * 1e9
         denied = _DENIED.search(text, 0, start) is not None
-        denied |= _is_of_active(told, statement.frame) or _has_larger(said, told)
+        denied |= _is_of_active(told, statement) or _has_larger(said, told)
         if not denied and _is_all(told, total, statement.frame.weight_bits):
             return told
     return None
@@ -50,15 +56,15 @@ def all_bytes(said: Said) -> float | None:
 
 def _has_larger(said: Said, told: float) -> bool:
     """Whether the sentence tells all weights apart: "needs 94 GB of memory but reads 26 GB"."""
-    frame = said.statement.frame
+    frame, (total, _) = said.statement.frame, sizes_of(said.statement)
     amounts = [one.gigabytes * 1e9 for one in gigabytes_in(said.statement.sentence_text)]
     larger = (amount for amount in amounts if amount > _FAR_MORE * told)
-    return any(_is_all(amount, frame.parameters or 0.0, frame.weight_bits) for amount in larger)
+    return any(_is_all(amount, total or 0.0, frame.weight_bits) for amount in larger)
 
 
-def _is_of_active(told: float, frame: Frame) -> bool:
+def _is_of_active(told: float, statement: Statement) -> bool:
     """Whether an amount is what the active parameters come to in the format, or in a wide one."""
-    active = frame.active_parameters or 0.0
+    frame, active = statement.frame, sizes_of(statement)[1] or 0.0
     if frame.weight_bytes is not None and abs(told - frame.weight_bytes) < _SAME * told:
         return False  # what the file takes
     widths = (frame.weight_bits,) if frame.weight_bits is not None else (16.0, 8.0)
@@ -74,10 +80,11 @@ def _is_all(told: float, total: float, bits: float | None) -> bool:
     return False
 
 
-def stored_bytes(frame: Frame) -> float:
+def stored_bytes(statement: Statement) -> float:
     """Bytes of all parameters, at the stated width or as stated."""
-    if frame.parameters and frame.weight_bits:
-        return frame.parameters * frame.weight_bits / 8.0
+    frame, (total, _) = statement.frame, sizes_of(statement)
+    if total and frame.weight_bits:
+        return total * frame.weight_bits / 8.0
     return frame.weight_bytes or 0.0
 
 
@@ -100,15 +107,14 @@ def time_of_all(said: Said) -> float | None:
     bandwidths = bandwidths_of(frame)
     if statement.kind is not Kind.FIGURE or statement.tpot_ms is None or not bandwidths:
         return None
-    if frame.active_parameters is None or frame.parameters is None or not said.says(_TIMED):
+    total, active = sizes_of(statement)
+    if active is None or total is None or not said.says(_TIMED):
         return None
     if _NO_WALL.search(statement.text) is not None:
         return None
     stated = frame.weight_bytes
-    if stated is None or not (
-        _is_all(stated, frame.parameters, frame.weight_bits) or _is_file(frame)
-    ):
-        stated = frame.parameters * frame.weight_bits / 8.0 if frame.weight_bits else None
+    if stated is None or not (_is_all(stated, total, frame.weight_bits) or _is_file(frame)):
+        stated = total * frame.weight_bits / 8.0 if frame.weight_bits else _told_whole(said, total)
     if stated is None:
         return None
     whole = stated / max(bandwidths) / 1e6
@@ -121,6 +127,14 @@ def time_of_all(said: Said) -> float | None:
         r"\d ?/ ?\d|weights alone"
     )
     return statement.tpot_ms if right or near else None
+
+
+def _told_whole(said: Said, total: float) -> float | None:
+    """Bytes that the sentence gives for a token and that are those of all parameters."""
+    if FOR_EACH.search(said.statement.sentence_text) is None:
+        return None
+    told = (one.gigabytes * 1e9 for one in gigabytes_in(said.statement.sentence_text))
+    return next((amount for amount in told if _is_all(amount, total, None)), None)
 
 
 def _is_file(frame: Frame) -> bool:
@@ -141,7 +155,7 @@ _ALIKE_COUNT: Final = 0.06
 def tells_all_parameters(said: Said) -> bool:
     """Whether the count of parameters that a token is said to take is that of all of them."""
     statement = said.statement
-    total, active = statement.frame.parameters, statement.frame.active_parameters
+    total, active = sizes_of(statement)
     if total is None or active is None:
         return False
     if re.search(r"\bdense\b|\bof what\b", statement.text):

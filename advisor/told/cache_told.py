@@ -76,7 +76,7 @@ def _up_to(statement: Statement) -> str:
 
 _OF_A_STEP: Final = Form(
     r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?GB(?: of reads?)? ?(?:(?:/|÷|over|divided by) ?(?:the |its )?"
-    r"\d[\d.,]* ?[TG]B/s|(?:per|a|each|every|for (?:each|every)) (?:\w+ )?(?:step|token)\b)"
+    r"\d[\d.,]* ?[TG]B/s|(?P<of>(?:per|a|each|every|for (?:each|every)) (?:\w+ )?(?:step|token)\b))"
 )
 """Bytes over a bandwidth, or for a step."""
 _ALIKE: Final = 0.08
@@ -96,11 +96,12 @@ def is_weights_alone(said: Said, cache: Cache) -> bool:
     if statement.phase not in {Phase.DECODE, Phase.UNKNOWN} or statement.frame.kv_bytes:
         return False
     told = _OF_A_STEP.search(statement.text)
+    of_step = told is not None and told["of"] is not None
     if told is None or "WEIGHTS" in statement.sentence or "KV" in statement.nearby:
         return False
     if "KVQ" in statement.around or _FREE.search(statement.sentence_text) is not None:
         return False  # the cache itself, or the room for it
-    if statement.nearby.isdisjoint({"TIME", "RATE", "DECODE"}):
+    if not of_step and statement.nearby.isdisjoint({"TIME", "RATE", "DECODE"}):
         return False
     weights = cache.bytes / cache.share
     return abs(float(told[1].replace(",", "")) * 1e9 / weights - 1.0) < _ALIKE
