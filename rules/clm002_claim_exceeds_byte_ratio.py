@@ -175,6 +175,10 @@ _AT_A_COST = Form(
     r",? (?:at|for|with|without|and) (?:an? |the |no |little |only |any )*(?:cost|loss|expense"
     r"|price|drop"
     r"|increase|rise|change|sacrifice) (?:of|in|to)\b[^;:]*$"
+    r"|, (?:and )?(?:the|our|its) (?:only |main )?(?:risk|price|downside|drawback|catch)\b[^;:]*$"
+    r"|, (?:and )?(?:i|we)(?:['’](?:ll|d)| will| would| can)? (?:\w+ )?(?:trade|give up|sacrifice"
+    r"|lose"
+    r"|pay|accept|live with)\b[^;:]*$"
 )
 """What is paid for a gain: no good that gains."""
 _NARROWED = (

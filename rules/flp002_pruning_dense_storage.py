@@ -207,6 +207,11 @@ _IN_PLACE = (
     r"|\bshapes? (?:is |are |stays? |remains? )?(?:unchanged|as (?:it|they)|the same)\b"
 )
 """Parts that are set to zero and not cut out."""
+_PACKED = (
+    r"\b(?:packed|packing|compress\w*|bitmaps?|csr|spinfer|marlin|sparse (?:format|layout|storage"
+    r"|kernels?)|indices|metadata|left out of the file)\b"
+)
+"""Told before: what is told after it may be about other weights."""
 _OF_BYTES = frozenset({Kind.READS, Kind.AMOUNT, Kind.SAVING})
 
 
@@ -223,9 +228,9 @@ def _read_less(said: Said, sure: Confidence) -> Wrong | None:
     statement = said.statement
     if statement.kind not in _OF_BYTES or statement.cause not in {"PRUNE", "CAPACITY", None}:
         return None
-    if not {"PRUNE", "MASK"} & statement.nearby or not {"PACKED", "MOE"}.isdisjoint(
-        statement.nearby
-    ):
+    if not {"PRUNE", "MASK"} & statement.nearby or "MOE" in statement.nearby:
+        return None
+    if "PACKED" in statement.nearby and ("DENSE" not in statement.sentence or said.has(_PACKED)):
         return None
     if _is_gone(said) or statement.phase in NO_DECODE or said.has(_OTHER_PRUNING):
         return None
@@ -282,7 +287,8 @@ def _judge(said: Said) -> Wrong | None:
         or "MOE" in statement.nearby
     ):
         return None
-    if "QUANT" in statement.clause and "PRUNE" not in statement.clause and statement.reach >= 3:
+    least = 1 if statement.kind is Kind.SAVING else 3
+    if "QUANT" in statement.clause and "PRUNE" not in statement.clause and statement.reach >= least:
         return None
     if statement.phase is Phase.UNKNOWN and _POSSIBLE.match(statement.text):
         return None  # of pruning at large: some of it takes weights out

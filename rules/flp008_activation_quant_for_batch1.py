@@ -37,7 +37,7 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, gain
+from advisor.said import NO_DECODE, Said, Wrong, attributed, confidence_of, gain
 from advisor.wording import size
 
 RULE = Rule(
@@ -135,7 +135,11 @@ _KEPT = (
     r"weights? (?:\w+ ){0,3}(?:already|kept|remain|unchanged|stay|same|as before"
     r"|throughout|fixed|identical)"
     r"|keep(?:s|ing)? (?:the |our |its |my )?(?:[\w-]+ ){0,2}weights"
-    r"|\ba16\b[^.;]{0,24}\ba[48]\b|(?:same|keeps? its|existing|unchanged"
+    r"|\bweights? (?:have|had) been (?:\w+ )?(?:at|in)\b|\bweights? (?:left|still|kept"
+    r"|staying) (?:\w+ )?(?:in|at|as|untouched)\b"
+    r"|\ba16\b[^.;]{0,24}\ba[48]\b|(?<!w)\ba[48]\b[^.;]{0,24}\ba16\b"
+    r"|\b(?:i|we) (?:use|run|have|serve)\b[^.;?]{0,40}? (?:int[48]|fp[48]|[48]-bit) weights\b"
+    r"|(?:same|keeps? its|existing|unchanged"
     r"|identical) (?:[\w-]+ ){0,2}weights?|weight[- ]only"
     r"|already (?:int|fp|4|8|run|weight|quanti)|on top of|everything else (?:as|equal|unchanged)"
     r"|(?:next|after|beyond|besides) (?:\w+ ){0,2}weights|(?:left|remaining|remains) after"
@@ -254,7 +258,7 @@ def _judge(said: Said) -> Wrong | None:
     if said.has(r"\bw16a16\b") or _is_over_wide(statement):
         return None  # where the weights get narrower, too, the bytes fall
     decides, faster = _decides(statement), _is_faster(said)
-    sure = gain(said, "ACTQ")
+    sure = gain(said, "ACTQ") or (attributed(said) if statement.cause == "ACTQ" else None)
     if decides and statement.status is Status.MEASURED:
         sure = Confidence.HIGH  # a reason is no measurement, whatever it explains
     elif decides or faster or _saves(statement):

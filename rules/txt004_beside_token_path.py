@@ -130,8 +130,8 @@ def _judge(said: Said) -> Wrong | None:
     if _is_small(statement.speedup) or _SAME.search(statement.text) is not None:
         return None
     if (
-        (_SPEED.search(statement.text) is None and not _has_figure(statement))
-        or statement.clause.isdisjoint(_OF_TOKENS)
+        (_SPEED.search(_told(statement)) is None and not _has_figure(statement))
+        or (statement.clause.isdisjoint(_OF_TOKENS) and not _is_of_model(statement))
         or (
             _LOADING.search(statement.text) is not None
             and statement.clause.isdisjoint({"RATE", "DECODE", "TOKENS", "SINGLE"})
@@ -186,6 +186,23 @@ def _retrained(said: Said, sure: Confidence) -> Wrong | None:
         " and precision reads the same bytes, 1.00x",
         sure,
     )
+
+
+_SO_DOES: Final = Form(r"\W*so (?:do|does|will|would|should)\b")
+
+
+def _told(statement: Statement) -> str:
+    """The clause, or its sentence where it says no more than "so does decode"."""
+    return statement.sentence_text if _SO_DOES.match(statement.text) else statement.text
+
+
+def _is_of_model(statement: Statement) -> bool:
+    """Whether a model is said to be faster by a factor: "makes the 8B twice as fast"."""
+    factor = statement.speedup
+    return statement.kind is Kind.GAIN and "LLM" in statement.clause and (factor or 0.0) >= _CLEARLY
+
+
+_CLEARLY: Final = 1.3
 
 
 def _has_figure(statement: Statement) -> bool:

@@ -171,7 +171,8 @@ def _slot(said: Said) -> Wrong | None:
 
 
 _NOT_READ: Final = Form(
-    r"\b(?:train\w*|updat\w*|swap\w*|disk|ssd|nvme|download\w*|network|merged?\b(?<!un-merged)"
+    r"\b(?:training|trains?|trainers?|updat\w*|swap\w*|disk|ssd|nvme|download\w*|network"
+    r"|merged?\b(?<!un-merged)"
     r"|extra|additional\w*|on top|in addition|besides|plus|cold|switch\w*|ship\w*|host|cpu"
     r"|(?:base|backbone)[^.;:,]{0,24}? (?:is|are|being) shared|shared (?:base|backbone)"
     r"|share the)\b"

@@ -13,7 +13,8 @@ from advisor.forms import Form
 RESIDENT: Final = Form(
     r"\b(?:(?:fully|entirely|completely|all|whole|wholly|everything|complete|entire) (?:\w+"
     r" ){0,3}?(?:in|on|inside)"
-    r" (?:the )?(?:vram|hbm|gpu|card|(?:gpu |device |video )?memory)|once (?:it is |they are"
+    r" (?:the |its |my |our )?(?:[\w-]+['’]s )?(?:vram|hbm|gpu|card|(?:gpu |device "
+    r"|video )?memory)|once (?:it is |they are"
     r" )?loaded"
     r"|(?:is|are|sits?|stays?|lives?|lies|remains?) (?:fully |entirely |completely )?(?:in|on)"
     r" (?:the )?"
@@ -188,7 +189,8 @@ _TRAINED: Final = Form(
 )
 _SAME_SIZE: Final = Form(
     r"\b(?:same|equal|identical|unchanged|retain\w*|keep(?:s|ing)?|teacher['’]s|of equal)\b"
-    r"[^.;:]{0,40}?\b(?:size|parameters?|params|weights|shape|depth|architecture|dimensions|width"
+    r"(?:[^.;:]|\.\d){0,40}?\b(?:size|parameters?|params|weights|shape|depth|architecture"
+    r"|dimensions|width"
     r"|number of layers)\b|\b(?:size|parameters?|architecture|depth)\b[^.;:]{0,24}? (?:stays?"
     r"|remains?|(?:is|are) (?:the same|unchanged|identical|as))\b"
 )

@@ -14,6 +14,7 @@ from advisor.limits import may_name_a_limit
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_patterns import CELL_IGNORED, LENGTHS
 from advisor.prose.cells import bare_cell, of_token_in_lead
+from advisor.prose.gain_forms import AGAIN
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     arrowed,
@@ -284,7 +285,12 @@ _BARE_FACTOR: Final = Form(r"\W*(?:a )?(?:factor (?:of )?|×|x ?)(?P<factor>\d{1
 
 def _labelled(sentence: Sentence, clause: Clause, text: str) -> Effect | None:
     """A factor after the label that says of what: "effect on the response rate: factor 3"."""
-    if clause.opener != ":" or sentence.names.isdisjoint({"RATE", "TIME"}):
+    if clause.opener != ":":
+        return None
+    again = AGAIN.match(text) if not sentence.names.isdisjoint({"QUANT", "ACTQ"}) else None
+    if again is not None and float(again["factor"]) > 1.02:
+        return Effect(Kind.GAIN, clause.start, clause.end, float(again["factor"]))
+    if sentence.names.isdisjoint({"RATE", "TIME"}):
         return None
     match = _BARE_FACTOR.match(text)
     if match is None or not 1.02 < float(match["factor"]) < LARGEST_FACTOR:

@@ -113,6 +113,18 @@ OF_A_FIGURE: Final = Form(
     r"(?:current |present |measured )?\d[\d.,]* ?(?P<unit>ms|[uµ]s|s\b|tok\w*/s|t/s|tps)",
 )
 """A figure that a verb multiplies: "halves the 24 ms"."""
+BEATS_BY: Final = Form(
+    r"\b(?:outruns?|outpaces?|beats?|outperforms?|overtakes?|surpass(?:es)?|leads?)\b[^.;:,]{0,32}?"
+    r" by (?:a factor (?:of |near |close to |around |about |some "
+    r"|roughly )*(?P<factor>\d(?:\.\d+)?)"
+    r"|(?:about |some |roughly |nearly |almost |up to )*(?P<times>\d(?:\.\d+)?) ?(?:x\b|×|times))"
+)
+"""One of two that is faster: "W8A8 outruns W8A16 by a factor near 1.5"."""
+AGAIN: Final = Form(
+    r"\W*(?:about |some |roughly |nearly |almost |up to |another )*(?P<factor>\d(?:\.\d+)?) ?[x×]"
+    r" (?:once more|once again|again|on top(?: of (?:that|it|this))?|extra|further)\W*$"
+)
+"""A gain on top of one told before, after the lever and a colon."""
 VERBS: Final = MappingProxyType({"halv": 2.0, "doub": 2.0, "trip": 3.0, "quad": 4.0})
 PRODUCT: Final = Form(
     r"\b(?:multipl(?:y|ies|ied|ying)|compounds?|compounding|combines?|stacks?)"

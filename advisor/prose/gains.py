@@ -14,6 +14,7 @@ from advisor.prose.gain_forms import (
     ANOTHER,
     AS_FAST,
     BARE_FACTOR,
+    BEATS_BY,
     BECOMES,
     FACTOR_OF,
     FEWER_READ,
@@ -288,6 +289,7 @@ _NEAR_CHARACTERS: Final = 48
 """Between a part and the time or the tokens that it is a part of."""
 
 
+_OF_PACE: Final = frozenset({"RATE", "TIME", "FASTER", "DECODE", "SINGLE"})
 _MULTIPLYING: Final = Form(r"(?<![\w.])\d[\d.,]*(?: [\w-]+){0,2} $")
 
 
@@ -304,6 +306,9 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
         times = product["times"].lower()
         start, end = clause.start + product.start(), clause.start + product.end()
         return Effect(Kind.GAIN, start, end, NUMBER_WORDS.get(times) or float(times))
+    beats = BEATS_BY.search(text) if not names.isdisjoint(_OF_PACE) else None
+    if beats is not None and (factor := float(beats["factor"] or beats["times"])) > 1.02:
+        return Effect(Kind.GAIN, clause.start + beats.start(), clause.start + beats.end(), factor)
     if not names & {"RATE", "TIME", "FASTER", "DECODE"}:
         return None
     match = TIMES.search(text) or FACTOR_OF.search(text)

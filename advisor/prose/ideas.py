@@ -143,6 +143,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
         and not (tag.name == "TP" and _is_class(text, tag))
         and not (tag.name == "FLOPS" and text[tag.start : tag.end] in _COMPUTERS)
+        and not (tag.name == "LARGE_BATCH" and _is_part(text, tag))
         and not (tag.name in {"TRAINING", "MEASURED"} and _is_without(text, tag))
         and not (tag.name == "LARGE_BATCH" and _OF_DECODER.search(text, 0, tag.start))
         and not (tag.name == "REMOVED" and _OF_WORK.match(text, tag.end))
@@ -301,6 +302,11 @@ def _is_class(text: str, tag: Tag) -> bool:
     plural = text[tag.start : tag.end].lower() in {"gpus", "cards"}
     start = max(0, tag.start - _NEAR_CHARACTERS)
     return plural and _OF_A_KIND.search(text, start, tag.start) is not None
+
+
+def _is_part(text: str, tag: Tag) -> bool:
+    """Whether "the bulk of" something is meant, and no load."""
+    return text[tag.start : tag.end].lower() == "bulk" and text.startswith(" of", tag.end)
 
 
 def _is_without(text: str, tag: Tag) -> bool:

@@ -124,6 +124,8 @@ _NOW: Final = re.compile(
     r" (?:now |just |only |about )*(\d+(?:\.\d+)?)(?=[.,;)]*(?:\s|$))(?! ?(?:%|x\b|ms|tok|t/s))"
 )
 """An amount whose unit stands before: "used to pull 16 GB, now it's 6.4"."""
+_OF_ALL: Final = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) of (?:the |its |all )?\d[\d.]* ?GB\b(?!/s)")
+"""An amount whose unit follows with the whole: "4.8 of the 16 GB"."""
 _THEN: Final = re.compile(
     r"\b(?:instead of|rather than|in place of|down from|where it was) (?:about )?(\d+(?:\.\d+)?)"
     r"(?=[.,;)]*(?:\s|$))"
@@ -154,7 +156,7 @@ def reads_without_zeros(said: Said) -> WithoutZeros | None:
         if _CONTRASTED.search(text, max(0, one.start - _NEAR), one.start) is None
     ]  # fmt: skip
     if told:
-        told += [float(number) for number in _NOW.findall(text)]
+        told += [float(number) for number in (*_NOW.findall(text), *_OF_ALL.findall(text))]
     sizes = [one.gigabytes for one in gigabytes_in(statement.context_text)]
     sizes += [float(number) for number in _THEN.findall(text)] if told else []
     if statement.frame.parameters is not None:
