@@ -42,7 +42,15 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
-from advisor.said import Said, Wrong, attributed, carries_over, confidence_of, decode_gain
+from advisor.said import (
+    Said,
+    Wrong,
+    attributed,
+    bytes_fall,
+    carries_over,
+    confidence_of,
+    decode_gain,
+)
 from advisor.told.prompt_time import at_the_others_rate
 from advisor.told.short_attention import short_attention
 from advisor.wording import factor, percent, size
@@ -288,6 +296,8 @@ def _taken_over(said: Said) -> bool:
         return False
     if statement.phase in {Phase.TRAINING, Phase.OTHER} or said.has(_BOTH_WAYS):
         return False
+    if bytes_fall(said):
+        return False  # which speeds up the tokens by itself
     own = statement.text
     # "generation is made of the same products, so its rate improves by that factor"
     told = statement.sentence_text if _ITS.search(own) is not None else own
@@ -314,19 +324,26 @@ _ITS = re.compile(r"^\W*(?:so|hence|thus|therefore|and|which is why) (?:its|thei
 _PROMPT_GAIN = (
     rf"{_OF_PROMPT}[^;]{{0,90}}?(?:fast|quick|soon|\d ?[x×%]|fold\b|times\b|hal[fv]|third|quarter"
     rf"|down|\d ?(?:->|→)"
-    r"|cut|shorten|fell|drop|\bmfu|[tp]flops|tok\S*/s|\bpeak|utili[sz]|instead of)"
+    r"|from \d[\d.]* ?(?:ms |s )?to \d|cut|shorten|fell|drop|\bmfu|[tp]flops|tok\S*/s|\bpeak"
+    r"|utili[sz]|instead of)"
     rf"|(?:fast|quick|\d ?[x×%]|fold\b|times\b|hal[fv]|quarter|cut|short|\bmfu|[tp]flops|tok\S*/s"
     rf"|\bpeak|utili[sz])[^;]{{0,60}}?{_OF_PROMPT}"
     r"|prompt chunks?\b"
 )
 """A gain or a rate of the prompt."""
-_OLD = r"as before|as ever|\bold (?:rate|pace|speed)|unchanged|as (?:it|they) (?:was|were|did)"
+_OLD = (
+    r"as before|as ever|\bold (?:rate|pace|speed)|unchanged|as (?:it|they) (?:was|were|did)"
+    r"|same (?:rate|pace|speed|time) as\b"
+)
 _ALIKE_TOO = (
     r"\b(?:as well|too|also|likewise|same|equally|accordingly|follows? (?:suit|along)|in step)\b"
 )
 _OF_TOKENS = r"\b(?:decod\w+|tpot|itl|tbt|per token|each token|tok(?:ens?)?/s per user)\b"
 """What stands before the prompt's gain where tokens gain by themselves."""
-_TOO = r"\b(?:too|as well|also|likewise|same|equally|accordingly|hence|therefore|so|thus|then)\b"
+_TOO = (
+    r"\b(?:too|as well|also|likewise|same|equally|accordingly|hence|therefore|so|thus|then"
+    r"|as a (?:result|consequence))\b"
+)
 _ALIKE = 0.06
 _KERNEL = (
     r"\b(?:kernels?|gemms?|mmq|matmuls?|tiles?|tiling|tensor cores?|w?mma|wgmma|cutlass|cublas)\b"

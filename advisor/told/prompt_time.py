@@ -20,7 +20,8 @@ _RATE_OF_PROMPT: Final = Form(
     rf"|{_READ}(?: the| its| my| our| a| an?)?(?: [\w-]+)? prompts?"
     rf"|{_READ}(?=[^.;]{{0,24}} of prompts? (?:a|per) )|prompts?(?: \w+){{0,2}}? (?:at"
     rf"|{_READ}))\b[^.;]{{0,40}}?"
-    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?tok(?:en)?s?(?: of prompts?)?(?:/s| per second| a second)"
+    r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?(?:tok(?:en)?s?(?: of prompts?)?(?:/s| per second| a second)"
+    r"|t/s\b)"
 )
 _ANSWER_IN: Final = Form(
     r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|summar(?:y|ies)|generat\w+"
@@ -28,10 +29,10 @@ _ANSWER_IN: Final = Form(
     r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
     r"|responses?|completions?|essays?|stor(?:y|ies)|summar(?:y|ies)|outputs?|letters?"
     r"|texts?))\b[^.;]{0,48}?"
-    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
-    r"|(?P<part>tenth|half|fifth|quarter) (?:of )?a second)"
+    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|sec|seconds?|milliseconds?)\b"
+    r"|(?P<part>tenth|half|fifth|quarter|third) (?:of )?a sec(?:ond)?\b)"
 )
-_PART_OF_SECOND: Final = {"tenth": 0.1, "half": 0.5, "fifth": 0.2, "quarter": 0.25}
+_PART_OF_SECOND: Final = {"tenth": 0.1, "half": 0.5, "fifth": 0.2, "quarter": 0.25, "third": 1 / 3}
 _NEARLY: Final = 0.15
 _CLOSE: Final = 0.08
 _EACH_ONE: Final = (
