@@ -19,7 +19,7 @@ COMPUTE: Final = (
     r"|[gtp]?flop/?s|[gtp]?flops?|tops|arithmetic(?: units?| throughput)?|maths?(?: units?)?|alus?"
     r"|tensor pipes?|(?:fp|int)\d pipes?|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|shaders"
     r"|(?:gpu|cpu|card|chip)['’]s cores"
-    r"|matrix (?:units?|engines?)|tensor units?|mxus?|mmes?(?: arithmetic)?"
+    r"|matrix (?:units?|engines?)|tensor units?|mxus?|mmes?(?: arithmetic)?|mac arrays?"
     r"|multipl(?:iers?|ications?|ies|ying)|multiply[- –](?:adds?|accumulate\w*)(?: capacity| units?"
     r"| throughput)?|macs"
     r"|(?:avx[- ]?\d*|simd) units?|matrix (?:products?|math)"
@@ -154,7 +154,8 @@ FORMS: Final = Forms(
     Form(rf"{_ANY} (?:\([^()]*\) )?as {_FEW[3]}{_STOP}\b"),
     # it is the multiplications that fix how long a step takes
     Form(
-        rf"\b(?:it|that)(?: is|['’]s) {_PLAIN}{_ANY} {_FEW[4]}(?:that|which) (?:\w+ )?(?:limits?"
+        rf"\b(?:it|that)(?: is|['’]s) {_PLAIN}{_ANY}(?:, [^,.;:]{{3,40}},)? {_FEW[4]}(?:that"
+        rf"|which) (?:\w+ )?(?:limits?"
         r"|fix(?:es)?|sets?|determines?|decides?|governs?|dictates?|holds?|keeps?|slows?|costs?"
         r"|paces?|caps?|eats?|makes?|takes?)\b"
     ),

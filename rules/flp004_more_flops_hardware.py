@@ -362,6 +362,11 @@ def _follows_peak(said: Said) -> bool:
     return alike({peak for peak in peaks if peak > 2 * claimed}) and not alike(others)
 
 
+_THAN_OTHER = (
+    r"\bthan (?:an?|the|its|our) (?:[\w-]+ ){0,3}?[\w-]+, which (?!(?:\w+ )?(?:explains?|why|means"
+    r"|makes?|gives?|lets|leads|brings?|results?)\b)"
+)
+"""What "which" tells is told of the other device."""
 _IN_SPITE = (
     r"nothing to do with|regardless of|despite|although|whatever|no matter"
     r"|\band (?:still|yet|nevertheless)"
@@ -462,7 +467,7 @@ def _is_driven(said: Said) -> bool:
         return False
     if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
         return False
-    if said.says(_IN_SPITE):
+    if said.says(_IN_SPITE) or (statement.opener == "which" and said.says(_THAN_OTHER)):
         return False
     if not statement.sentence.isdisjoint({"PREFIX", "SPEC"}):
         return False

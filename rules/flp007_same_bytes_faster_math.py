@@ -50,6 +50,7 @@ from advisor.said import (
     bytes_fall,
     carries_over,
     confidence_of,
+    decode_gain,
     gain,
     in_sight,
     is_excused,
@@ -172,7 +173,41 @@ def _of_kernel(statement: Statement) -> bool:
     """Whether the lever is a kernel: by name, or as a peak that was reached at some shape."""
     if statement.cause == "MATMUL":
         return True
-    return statement.cause == "PEAK" and OF_SHAPE.search(statement.context_text) is not None
+    of_shape = OF_SHAPE.search(statement.context_text) is not None
+    return statement.cause in {"PEAK", None} and of_shape
+
+
+_POINTS_BACK = Form(r"\W*(?:this|that) (?:is (?:where|why|what)|explains|accounts for)\b")
+
+
+def _put_down_to_math(said: Said) -> Confidence | None:
+    """How sure it is that the gain of a format is put down to the faster math told before it."""
+    statement = said.statement
+    if statement.cause != "QUANT" or _POINTS_BACK.match(statement.text) is None:
+        return None
+    before = statement.nearby - statement.sentence
+    if "MATMUL" not in before or not statement.nearby.isdisjoint({"BYTES", "WEIGHTS"}):
+        return None
+    return decode_gain(said)
+
+
+def _repeated(said: Said) -> Confidence | None:
+    """How sure it is that decode is to gain just what a product of many rows gained before."""
+    statement = said.statement
+    if statement.cause is not None or not _of_kernel(statement):
+        return None
+    claimed = statement.speedup
+    told = claimed is not None and any(
+        other is not None and abs(other / claimed - 1.0) < _ALIKE
+        for phase, other, _ in statement.earlier
+        if phase is not Phase.DECODE
+    )
+    own = _SAME_GAIN.search(statement.text) is not None
+    return decode_gain(said) if told or own else None
+
+
+_ALIKE = 0.02
+_SAME_GAIN = Form(r"\b(?:this|that|the (?:very )?same) \d[\d.]* ?[x×%]")
 
 
 _OF_KERNEL = Form(r"\bat M ?= ?(?:\d{2,}|[2-9]\b)")
@@ -190,7 +225,7 @@ def _narrows(row: str) -> bool:
 def _judge(said: Said) -> Wrong | None:
     """A faster GEMM or narrower arithmetic, and a promise for steps of one row."""
     statement = said.statement
-    sure = gain(said, "MATMUL") or _carried(said)
+    sure = gain(said, "MATMUL") or _carried(said) or _repeated(said) or _put_down_to_math(said)
     if sure is None or "BYTES" in statement.clause or carries_over(said):
         return None
     if statement.table is not None and _narrows(statement.table[1][0]):

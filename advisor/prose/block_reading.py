@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final
 
 from advisor.forms import Form
+from advisor.limits import Limit, limit_alone
 from advisor.prose.baselines import against_earlier
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.causes import cause_of
@@ -63,6 +64,13 @@ _NOT_OF_SPEED: Final = frozenset(
 _A_RATE: Final = Form(r"\btok\w*(?: ?/ ?| per | an? | each | every )s|\bt/s|\btps\b|\btg ?\d")
 _A_TIME: Final = Form(r"\d ?(?:m?s|us|µs)\b|\d ?(?:milli|micro)?seconds?\b|\b(?:tpot|itl)\b")
 _PRUNED: Final = frozenset({"PRUNE"})
+_ASKS_LIMIT: Final = Form(
+    r"\bwhat (?:\w+ )?(?:limits|bounds|holds (?:back|up)|slows|throttles|gates|keeps|caps)\b"
+    r"|\bwhat(?: is|['’]s) (?:the |its |our )?(?:bottleneck|limit|limiting factor|constraint"
+    r"|holding)\b"
+    r"|\bwhat (?:does|do|is) [^?]{2,40} (?:wait(?:ing)? for|bound by|limited by|busy with)\b"
+)
+"""A question for what a step waits for."""
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
 
@@ -133,6 +141,9 @@ class BlockReader:
             topical=is_topical(sentence.text, near),
             of_decode=not near.isdisjoint({"DECODE", "SINGLE"}),
         )
+        if index and sentence.clauses and self._answers_limit(index):
+            at = sentence.start
+            found = [(sentence.clauses[0], Effect(Kind.BOUND, at, at + 1)), *found]
         for clause in sentence.clauses:
             own = [effect for within, effect in found if within == clause]
             yield from ((clause, effect) for effect in own)
@@ -150,6 +161,15 @@ class BlockReader:
             )
             if more is not None:
                 yield clause, more
+
+    def _answers_limit(self, index: int) -> bool:
+        """Whether a sentence names arithmetic alone where the one before asks for the limit."""
+        asked = self.sentences[index - 1]
+        return (
+            asked.is_question
+            and _ASKS_LIMIT.search(asked.text) is not None
+            and limit_alone(self.sentences[index].text) is Limit.COMPUTE
+        )
 
     def _is_rate(self, effect: Effect, last: tuple[float, bool] | None) -> bool:
         """Whether a figure is a rate; one without a unit is what the one before it was."""

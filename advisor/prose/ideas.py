@@ -145,7 +145,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "FLOPS" and text[tag.start : tag.end] in _COMPUTERS)
         and not (tag.name == "LARGE_BATCH" and _is_part(text, tag))
         and not (tag.name in {"TRAINING", "MEASURED"} and _is_without(text, tag))
-        and not (tag.name == "LARGE_BATCH" and _OF_DECODER.search(text, 0, tag.start))
+        and not (tag.name == "LARGE_BATCH" and _tells_no_load(text, tag))
         and not (tag.name == "REMOVED" and _OF_WORK.match(text, tag.end))
     ]
     found = names(kept)
@@ -263,16 +263,25 @@ def _is_of_scales(text: str, tag: Tag) -> bool:
 
 
 _OF_DECODER: Final = Form(r"\bdecod(?:er|ing) $")
-"""The decoder that is busy: one of any batch."""
+_BUSY_WITH: Final = Form(r" (?:with|doing|multiplying|computing)\b")
 _OF_WORK: Final = Form(
     r"(?: [\w%-]+){0,5}? (?:multiplications|multiplies|operations|flops|macs|fmas|multiply-adds"
     r"|arithmetic)\b"
 )
 """What is taken out are operations, and no part of the model."""
+
+
+def _tells_no_load(text: str, tag: Tag) -> bool:
+    """Whether a decoder is busy, or something is busy with a task: at any batch."""
+    before = _OF_DECODER.search(text, max(0, tag.start - _NEAR_CHARACTERS), tag.start)
+    return before is not None or _BUSY_WITH.match(text, tag.end) is not None
+
+
 _UNITS: Final = Form(
     r"\b(?:alus?|sms|mxus?|multipliers?|(?:tensor|cuda|gpu|matrix|shader)[- ]cores?"
     r"|(?:arithmetic|math|matrix|tensor|compute|vector) (?:units?|pipes?))\b"
-    r" (?:(?:is|are|gets?|stays?|remains?|constantly|fully|nearly|almost|always|kept) ){0,3}$"
+    r" (?:(?:is|are|gets?|stays?|remains?|constantly|fully|nearly|almost|always|kept) ){0,3}"
+    r"(?:\(?\d{1,3} ?% )?$"
 )
 
 

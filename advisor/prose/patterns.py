@@ -186,6 +186,7 @@ PER_TOKEN: Final = Form(
 )
 OF_SHAPE: Final = Form(
     r"\bM ?= ?\d{3}|(?<![\w.])\d{3,5} ?(?:\^ ?3\b|³|cubed\b|[x×] ?\d{3,5}(?!\d))"
+    r"|\b(?:products?|matrices|problems|gemms?) of (?:size )?\d{3,5}\b"
 )
 """The shape of a product of many rows, as kernels are timed with: "8192x8192x8192", "M=4096"."""
 SOME_DIGIT: Final = re.compile(r"\d")

@@ -134,7 +134,7 @@ def status_of(
     certain = is_certain(text[sentence.start : at])
     if not certain and is_negated(sentence.words, clause, at, _main_from(text, start, at)):
         return Status.DENIED
-    if of_speed and UNCHANGED.search(text, start, end):
+    if of_speed and _unchanged(text, start, end):
         return Status.DENIED
     if OUT_OF_REACH.search(text, clause.start, sentence.end):
         return Status.DENIED
@@ -422,9 +422,19 @@ def is_void(text: str) -> bool:
     if is_dropped(text):
         return True
     return any(
-        _STORED.search(text, max(0, match.start() - _STORED_REACH), match.start()) is None
-        for match in UNCHANGED.finditer(text)
+        _STORED.search(text, max(0, at - _STORED_REACH), at) is None
+        or not text.startswith("unchanged", at)
+        for at in _unchanged(text, 0, len(text))
     )
+
+
+def _unchanged(text: str, start: int, end: int) -> list[int]:
+    """Where something is told to stay as it is, other than a file: "unchanged BF16 weights"."""
+    return [
+        match.start()
+        for match in UNCHANGED.finditer(text, start, end)
+        if _STORED_NEXT.match(text, match.end()) is None
+    ]
 
 
 _STORED: Final = Form(
@@ -433,6 +443,10 @@ _STORED: Final = Form(
 )
 """What does not change where the speed may: "the checkpoint unchanged"."""
 _STORED_REACH: Final = 32
+_STORED_NEXT: Final = Form(
+    r"(?: [\w-]+){0,2}? (?:checkpoint|weights?|files?|layouts?|shapes?|tensors?|formats?)\b"
+)
+"""The same after it."""
 
 
 _INFINITIVE: Final = words(

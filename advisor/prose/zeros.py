@@ -191,7 +191,8 @@ def of_inputs(text: str) -> bool:
 
 
 _PRODUCTS: Final = Form(
-    r"\b(?:skip(?:s|ped|ping)?|leav(?:es?|ing) out|omit(?:s|ted|ting)?) (?:\w+ ){0,3}?(?:products"
+    r"\b(?:skip(?:s|ped|ping)?|leav(?:es?|ing) out|omit(?:s|ted|ting)?|drop(?:s|ped"
+    r"|ping)?) (?:\w+ ){0,3}?(?:products"
     r"|multiplications|multiplies|multiply-?adds"
     r"|macs"
     r"|fmas?|math|arithmetic)\b"
