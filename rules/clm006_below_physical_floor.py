@@ -39,12 +39,14 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
+from advisor.prose.demands import REQUIRED
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.shrinkage import changes_width
+from advisor.prose.split import count_in
 from advisor.prose.users import HOW_MANY, MANY
 from advisor.prose.widths import UNQUANTIZED_BITS, sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, floor_of, rows_in
+from advisor.said import NO_DECODE, Floor, Said, Wrong, floor_of, rows_in
 from advisor.steps import Step
 from advisor.wording import digits, milliseconds, size
 
@@ -190,8 +192,10 @@ _OF_TOKENS = r"tok|\bt/s|\btps\b|\btg\b|itl|tpot|tbt|decode|per user"
 _UNDRAFTED = (
     r"\bnon-?speculative|\b(?:no|without(?: an?| any)?|not any) (?:speculat\w+|draft\w*|mtp|eagle"
     r"|medusa)"
-    r"|\b(?:draft\w*|speculat\w+(?: decoding)?|mtp|eagle) (?:is |are |was |stays? |kept |switched "
-    r"|turned )?(?:off|disabled|out of scope|excluded|unused)\b|\bplain (?:decod\w+|autoregress\w+)"
+    r"|\b(?:draft\w*|speculat\w+(?: decoding)?|mtp|eagle) (?:models? |heads? )?(?:is |are |was "
+    r"|stays? |kept |switched "
+    r"|turned )?(?:off|disabled|out of scope|excluded|unused|not (?:allowed|permitted|planned|used"
+    r"|admitted|in use)|forbidden|ruled out)\b|\bplain (?:decod\w+|autoregress\w+)"
 )
 """Words that rule several tokens a pass out."""
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
@@ -217,12 +221,15 @@ _COMPUTED = (
 
 def _judge(said: Said) -> Wrong | None:
     """A rate of one stream above what the text's own bytes and bandwidth allow."""
-    statement, floor = said.statement, said.floor
-    if floor is None or statement.tpot_ms is None or statement.phase in NO_DECODE:
+    statement = said.statement
+    if statement.tpot_ms is None or statement.phase in NO_DECODE:
         return None
     if statement.kind not in {Kind.FIGURE, Kind.GAIN} or not _is_claimed(said):
         return None
-    if (statement.is_aggregate and not _is_per_card(said)) or not _has_one_reading(said):
+    if (statement.is_aggregate and not _is_per_card(said)) or not _is_by_bytes(said):
+        return None
+    floor, is_certain = _floor(said)
+    if floor is None:
         return None
     if (statement.frame.batch or 1) > 1 and not statement.is_single:
         return None
@@ -236,7 +243,9 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if over >= _SERVERS and len(re.findall(_A_RATE, statement.sentence_text)) > 1:
         return None  # one of several rates, and far above: that of a batch
-    if _SLOWER.search(statement.text) is not None:
+    if _OF_A_PART.search(statement.text) is not None:
+        return None
+    if _SLOWER.search(statement.text) and REQUIRED.search(statement.text) is None:
         return None
     named = re.search(_RATES, statement.text, re.IGNORECASE) or said.says(_OF_STREAM)
     named = named or (statement.is_single and _TOKENS_IN.search(statement.text) is not None)
@@ -248,8 +257,8 @@ def _judge(said: Said) -> Wrong | None:
     )
     of_row = statement.table is not None and "B/s" not in " ".join(statement.table[1])
     sure = Confidence.HIGH if alone or (modest and not of_row) else Confidence.MEDIUM
-    if statement.near is not None and floor_of(statement.near) is None:
-        sure = Confidence.MEDIUM  # operands that stand elsewhere may be those of another variant
+    if not is_certain:
+        sure = Confidence.MEDIUM
     read = floor.weight_bytes + floor.kv_bytes
     return Wrong(
         f"{read / 1e9:.3g} GB over {floor.bandwidth_gbs:,.0f} GB/s take {floor.ms:.3g} ms, so"
@@ -260,6 +269,36 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+def _floor(said: Said) -> tuple[Floor | None, bool]:
+    """The floor of a rate, and whether no other operands of the text allow more.
+
+    Operands that stand elsewhere may be those of another variant: then it takes a rate that none of
+    them allows. So it does where the rate's own are not to be told from each other.
+    """
+    statement = said.statement
+    passes = statement.frame.tokens_per_pass or 1.0
+    least = statement.least
+    claimed_ms = (statement.tpot_ms or 0.0) * passes
+    beyond_all = least is not None and GRACE < least.ms / claimed_ms < _SERVERS
+    drafted = least is not None and least.has_drafts and not said.has(_UNDRAFTED)
+    beyond_all = beyond_all and not drafted  # else a pass may yield several tokens
+    if said.floor is not None and _has_one_reading(said):
+        told_near = statement.near is None or floor_of(statement.near) is not None
+        told_near = told_near and not (drafted and statement.table is None and _is_pointing(said))
+        if least is None or not beyond_all or least.ms <= said.floor.ms:
+            return said.floor, told_near or beyond_all
+    elif least is None or not beyond_all:
+        return None, False
+    return Floor(least.weight_bytes, 0.0, least.bandwidth_gbs), True
+
+
+def _is_pointing(said: Said) -> bool:
+    """Whether a figure is that of steps told elsewhere: "after steps 1 and 2", "all together"."""
+    return said.says(r"\b(?:steps?|items?|points?|measures?|options?) \d|\b(?:all|both) together\b")
+
+
+_OF_A_PART = Form(r"\b(?:costs?|adds?|wastes?|loses?|saves?) (?:\w+ ){0,2}?\d[\d.]* ?ms\b")
+"""A time of something in the step, and not of the step."""
 _SLOWER = Form(
     r"\b(?:less|fewer|slower|lower|worse) than (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
     r"|\b(?:below|under|not even) (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
@@ -328,8 +367,8 @@ def _is_per_card(said: Said) -> bool:
     return said.statement.is_single and said.says(r"\bper (?:card|gpu|device)\b")
 
 
-def _has_one_reading(said: Said) -> bool:
-    """Whether the operands are those of this very rate, and nothing else explains it."""
+def _is_by_bytes(said: Said) -> bool:
+    """Whether nothing but the bytes of a token explains a rate."""
     statement = said.statement
     named = said.has(r"\d(?:s|gb)?[ -]pcie") and not said.has(_LINKED)
     if ("OFFLOAD" in statement.nearby and not named) or "TRAINING" in statement.around:
@@ -351,9 +390,15 @@ def _has_one_reading(said: Said) -> bool:
         and (said.has(_MS_EACH) or ("ms" not in statement.text and said.has(_RATES)))
     ):
         return False
-    if said.says(_COMPUTED) and not said.has("GiB"):
-        return False
+    return not said.says(_COMPUTED) or said.has("GiB")
+
+
+def _has_one_reading(said: Said) -> bool:
+    """Whether the operands are those of this very rate."""
+    statement = said.statement
     if statement.table is None and _names_several_devices(statement.sentence_text):
+        return False
+    if (count_in(statement.sentence_text) or 1) > (statement.frame.devices or 1):
         return False
     if _OF_BOTH.search(statement.sentence_text) is not None:
         return False

@@ -216,6 +216,12 @@ class BlockReader:
         if status is Status.ASSERTED and is_observed(block.text, sentence, clause, effect, places):
             status = Status.MEASURED
         near, frame = self._frames(index)
+        least = None
+        if effect.tpot_ms is not None:
+            told = [one.text for one in self.sentences[max(0, index - 2 * _BACK) : index + 1]]
+            if block.kind is BlockKind.CELL:
+                told.append(regime_text(block))
+            least = self.setting.least(told, near)
         if effect.tpot_ms is not None and near != frame:
             lacking = near.lacks(frame)
             if not lacking or lacking.isdisjoint(self.setting.disputed):
@@ -255,6 +261,7 @@ class BlockReader:
             around=nearby.union(*labels),
             frame=frame,
             near=near,
+            least=least,
             context_text=self._context(index),
             after_text=self._after(index),
             opener=clause.opener,

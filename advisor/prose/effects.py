@@ -14,6 +14,7 @@ from advisor.limits import may_name_a_limit
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_patterns import CELL_IGNORED, LENGTHS
 from advisor.prose.cells import bare_cell, of_token_in_lead
+from advisor.prose.demands import demanded
 from advisor.prose.gain_forms import AGAIN
 from advisor.prose.gains import (
     LARGEST_FACTOR,
@@ -199,6 +200,7 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
     text = block.text[clause.start : clause.end]
     names = {tag.name for tag in (*clause.subject, *clause.tags)}
     yield from resource_effects(block, sentence, clause, names)
+    yield from demanded(text, clause)
     if told.topical:
         yield from serving_effects(block.text, clause, text, names)
     worded = worded_gain(block.text, clause)

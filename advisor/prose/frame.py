@@ -118,7 +118,8 @@ _FACT: Final = Form(
 """What a sentence holds that may state an operand."""
 _KV_BEFORE: Final = Form(r"\b(?:kv|cache|keys and values)\b")
 _WEIGHTS_NEAR: Final = Form(
-    r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file)\b|\bis $|\bare $|[\w)] = ?$"
+    r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file|build|export|conversion)\b"
+    r"|\bis $|\bare $|[\w)] = ?$"
     r"|_[MSL01]\b\W*$|\b(?:fp|bf|int|mxfp|nvfp)\d{1,2} ?\($"
     r"|\b(?:(?:fp|bf|f|int|mxfp|nvfp)\d{1,2}|awq|gptq|i?q[2-8](?:_\w{1,6})?|[2-8][- ]bits?)\W*$",
 )

@@ -311,6 +311,8 @@ MARKS: Final = MappingProxyType(
             "personal assistant, one desk, one laptop, at batch one, without batching, no "
             "batching, unbatched, solo, for one, on a phone, edge device, (our|the|my|its) "
             "(only|sole|one) (tester|user|customer|reader|caller|guest), for the only user, "
+            "(1|one|single|a single) (active|running|open) (session|request|stream|chat|"
+            "conversation), "
             "speed of (a|one|each|every) (request|chat|reply|stream|session|conversation), "
             "person at the (terminal|keyboard|screen), (at|with) one token per step"
         ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.source import Span
 
 if TYPE_CHECKING:
+    from advisor.prose.extremes import Least
     from advisor.prose.frame import Frame
 
 
@@ -121,6 +122,8 @@ class Statement(NamedTuple):
     near: Frame | None = None
     """Those of its block, row, lead-in and headings alone, where other parts of the document differ
     in theirs."""
+    least: Least | None = None
+    """Of a figure: the lowest floor that any of the operands stated before it allows."""
     phase_reach: int = 0
     """How far away the words stand that say the phase: as for `reach`."""
     cause: str | None = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind, Page
+from advisor.prose.extremes import Extremes, Least
 from advisor.prose.frame import Frame, Memory, frame_of, is_left_aside
 from advisor.prose.refusals import is_rejected
 from advisor.prose.sentences import LONGEST_SENTENCE, sentences_of
@@ -31,10 +32,12 @@ class Setting:
         """Begin with the front matter."""
         self._page = page
         self._memory = Memory()
+        self._extremes = Extremes()
         self._waiting: list[Block] = list(page.front)
 
     def add(self, block: Block) -> None:
         """Take note of a block that was read; a row of a wide table speaks for itself alone."""
+        self._extremes.note(block.text)
         wide = block.kind is BlockKind.CELL and len(block.columns) > _PAIR
         if not wide and _tells_setup(block):
             self._waiting.append(block)
@@ -44,9 +47,15 @@ class Setting:
         for block in self._waiting:
             for text in _telling(block):
                 self._memory.learn(frame_of(text))
+                self._extremes.learn(text)
                 self._memory.learn_mixtures(sizes_of(text))
         self._waiting.clear()
         return self._memory.completed(frame.over(self._memory.frame()))
+
+    def least(self, block: Sequence[str], near: Frame) -> Least | None:
+        """The lowest floor of a figure by what its block, or the document before it, states."""
+        self.within(near)
+        return self._extremes.least(block, near)
 
     @cached_property
     def disputed(self) -> frozenset[str]:

@@ -203,6 +203,7 @@ _OTHER_MATTER: Final = Form(
 """What a clause adds of quality or cost, on which speed does not hang."""
 _CONCLUDED: Final = Form(
     r"\b(?:could|may|might) (?:therefore|thus|hence|accordingly|consequently)\b"
+    r"|\b(?:may|might) (?:well )?be (?:expected|counted|relied) (?:to|on)\b"
     r"|\b(?:therefore|thus|hence|consequently)[^.;:]{0,60}? (?:could|may|might)\b"
 )
 """A possibility that is concluded, and so stood by."""

@@ -1,0 +1,187 @@
+"""The least bytes and the most bandwidth that a document has stated so far.
+
+Where several formats or devices stand in a text, nobody can tell which of them a figure is meant
+for. A figure that none of them allows is wrong all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from advisor.catalog.hardware import device, variants_of
+from advisor.forms import Form
+from advisor.prose.devices import devices_in
+from advisor.prose.frame import Frame, frame_of
+from advisor.prose.split import count_in
+from advisor.prose.widths import widths_of
+
+_READ: Final = 0.93
+"""Of the parameters in a name: names round sizes, and input embeddings are not read."""
+_NOMINAL: Final = 0.15
+"""A size further from another is that of another model."""
+_BANDWIDTH: Final = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?([TG])B/s", re.IGNORECASE)
+
+
+_DRAFTS: Final = Form(
+    r"\b(?:speculat\w+|draft(?:s|er|ing|ed)?|eagle|medusa|mtp|lookahead|n-?gram|prompt lookup)\b"
+)
+
+
+_MIXTURES: Final = Form(
+    r"\b(?:experts?|mixtures?|moes?|mixtral|gpt-oss|deepseek|\d+x\d+b|a\d+(?:\.\d+)?b|active"
+    r"|routed?)\b"
+)
+_OF_A_PART: Final = Form(
+    r"\b\d{1,2}[- ]bits? (?:output |lm |word )?(?:heads?|scales?|embeddings?|logits|norms?"
+    r"|accum\w+)\b"
+)
+"""A width of a part that is small beside the weights."""
+
+
+class Least(NamedTuple):
+    """The lowest floor that the operands of a text allow."""
+
+    weight_bytes: float
+    bandwidth_gbs: float
+    """Of all devices together."""
+    has_drafts: bool
+    """Whether drafts are spoken of anywhere before: a pass may then yield several tokens."""
+
+    @property
+    def ms(self) -> float:
+        """Bytes over bandwidth."""
+        return self.weight_bytes / self.bandwidth_gbs / 1e6
+
+
+class Operands(NamedTuple):
+    """What one sentence states; of several bandwidths and numbers of devices the largest."""
+
+    frame: Frame
+    bandwidth_gbs: float
+    """Zero where none is stated."""
+    devices: int
+    widths: frozenset[float]
+    """Bits of every number format that is named."""
+
+
+@lru_cache(maxsize=8192)
+def operands_of(text: str) -> Operands:
+    """The operands in a sentence."""
+    frame = frame_of(_OF_A_PART.sub(" ", text))
+    rates = [
+        float(number.replace(",", "")) * (1e3 if unit in "Tt" else 1.0)
+        for number, unit in _BANDWIDTH.findall(text)
+    ]
+    named = {one.identifier for one in devices_in(text)} | ({frame.hardware} - {None})
+    for identifier in named:
+        known = variants_of(identifier) if identifier is not None else ()
+        rates.extend(device(name).bandwidth_gbs for name in known)
+    several = count_in(text) if named or frame.devices else None
+    return Operands(
+        frame,
+        max(rates, default=0.0),
+        max(several or 1, frame.devices or 1),
+        frozenset(widths_of(_OF_A_PART.sub(" ", text))),
+    )
+
+
+class Extremes:
+    """Operands as a document states them, sentence by sentence."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._told: list[Operands] = []
+        self._has_drafts = False
+        self._has_mixtures = False
+
+    def note(self, text: str) -> None:
+        """Take note of a block, which may state no operand."""
+        self._has_drafts = self._has_drafts or _DRAFTS.search(text) is not None
+        self._has_mixtures = self._has_mixtures or _MIXTURES.search(text) is not None
+
+    def learn(self, text: str) -> None:
+        """Take in what a sentence states."""
+        told = operands_of(text)
+        if (
+            told.widths
+            or told.bandwidth_gbs
+            or any(getattr(told.frame, name) is not None for name in _OF_BYTES)
+        ):
+            self._told.append(told)
+
+    def least(self, block: Sequence[str], near: Frame) -> Least | None:
+        """The lowest floor of a figure: by its own block as far as that tells, else by all before.
+
+        `block` holds the sentences of the block up to the figure, its own the last; `near` is what
+        it inherits from them and from its labels.
+        """
+        if self._has_mixtures or any(_MIXTURES.search(sentence) for sentence in block):
+            return None  # a token reads a part of the file
+        own = [operands_of(sentence) for sentence in block]
+        own.append(Operands(near, _rate_of(near), near.devices or 1, frozenset()))
+        every = [*self._told, *own]
+        if all(one.frame.weight_bytes is None for one in every):
+            return None
+        widths = {width for one in every for width in one.widths}
+        weights = _own_bytes(own, every) or _bytes_of(widths, None, every)
+        rate = max(one.bandwidth_gbs for one in own) or max(one.bandwidth_gbs for one in every)
+        if weights is None or not rate:
+            return None
+        counted = own if near.devices is not None else every
+        return Least(weights, rate * max(one.devices for one in counted), self._has_drafts)
+
+
+_OF_BYTES: Final = ("weight_bytes", "parameters", "devices")
+
+
+def _rate_of(frame: Frame) -> float:
+    """The bandwidth of a frame of several sentences, or zero."""
+    stated = frame.total_bandwidth_gbs or frame.bandwidth_gbs
+    if stated is not None or frame.hardware is None:
+        return stated or 0.0
+    return max(device(name).bandwidth_gbs for name in variants_of(frame.hardware))
+
+
+def _own_bytes(own: Sequence[Operands], every: Sequence[Operands]) -> float | None:
+    """Bytes of the format that the block names; None where it names none."""
+    told = [one.frame.weight_bytes for one in own if one.frame.weight_bytes is not None]
+    widths = {width for one in own for width in one.widths}
+    sizes = {one.frame.parameters for one in own if one.frame.parameters is not None}
+    if widths:
+        of_width = _bytes_of(widths, max(sizes) if len(sizes) == 1 else None, every)
+        told.extend([of_width] if of_width is not None else [])
+    return min(told, default=None)
+
+
+def _bytes_of(
+    widths: Iterable[float], size: float | None, every: Sequence[Operands]
+) -> float | None:
+    """The fewest bytes of some widths: as stated, else the parameters in that width."""
+    frames = [one.frame for one in every if _is_of(size, one.frame)]
+    told = [
+        frame.weight_bytes
+        for frame in frames
+        if frame.weight_bits is None and frame.weight_bytes is not None
+    ]
+    counts = [frame.active_parameters for frame in frames if frame.active_parameters is not None]
+    counts = counts or [frame.parameters for frame in frames if frame.parameters is not None]
+    for width in widths:
+        stated = [
+            frame.weight_bytes
+            for frame in frames
+            if frame.weight_bits == width and frame.weight_bytes is not None
+        ]
+        if not stated and counts:
+            stated = [_READ * min(counts) * width / 8.0]
+        told.extend(stated)
+    return min(told, default=None)
+
+
+def _is_of(size: float | None, frame: Frame) -> bool:
+    """Whether a frame is of a model of that size, as far as it tells."""
+    if size is None or frame.parameters is None:
+        return True
+    return abs(frame.parameters - size) <= _NOMINAL * size
