@@ -390,6 +390,10 @@ def _is_by_bytes(said: Said) -> bool:
         and (said.has(_MS_EACH) or ("ms" not in statement.text and said.has(_RATES)))
     ):
         return False
+    taken_out = not statement.nearby.isdisjoint({"REMOVED", "PACKED"})
+    fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})
+    if fewer and not _tells_bytes(statement):
+        return False  # the weights that are left are those of no sentence
     return not said.says(_COMPUTED) or said.has("GiB")
 
 
@@ -402,10 +406,6 @@ def _has_one_reading(said: Said) -> bool:
         return False
     if _OF_BOTH.search(statement.sentence_text) is not None:
         return False
-    taken_out = not statement.nearby.isdisjoint({"REMOVED", "PACKED"})
-    fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})
-    if fewer and not _tells_bytes(statement):
-        return False  # the weights that are left are those of no sentence
     narrowed = statement.kind is Kind.GAIN and statement.cause == "QUANT"
     if narrowed and (
         (statement.frame.weight_bits or 0.0) >= UNQUANTIZED_BITS

@@ -93,7 +93,7 @@ class Extremes:
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._told: list[Operands] = []
+        self._told: dict[Operands, None] = {}
         self._has_drafts = False
         self._has_mixtures = False
 
@@ -110,7 +110,7 @@ class Extremes:
             or told.bandwidth_gbs
             or any(getattr(told.frame, name) is not None for name in _OF_BYTES)
         ):
-            self._told.append(told)
+            self._told[told] = None  # each once: a long document repeats them
 
     def least(self, block: Sequence[str], near: Frame) -> Least | None:
         """The lowest floor of a figure: by its own block as far as that tells, else by all before.
