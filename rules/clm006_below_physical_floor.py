@@ -187,7 +187,7 @@ _SERVERS = 6.0
 """Rates further above the floor are those of all users, whatever the words."""
 _OF_SERVERS = 1.0
 """A millisecond a token: no one stream is faster without saying so."""
-_OF_ALL = frozenset({"BATCH", "AGGREGATE", "THROUGHPUT", "TRAINING"})
+_OF_ALL = frozenset({"BATCH", "AGGREGATE", "THROUGHPUT"})
 _OF_TOKENS = r"tok|\bt/s|\btps\b|\btg\b|itl|tpot|tbt|decode|per user"
 _UNDRAFTED = (
     r"\bnon-?speculative|\b(?:no|without(?: an?| any)?|not any) (?:speculat\w+|draft\w*|mtp|eagle"
@@ -199,6 +199,8 @@ _UNDRAFTED = (
 )
 """Words that rule several tokens a pass out."""
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
+_BYTES_EACH = r"\bGB (?:per|a|for (?:each|every)) (?:\w+ )?tok\w*\b[^.;]{0,40}?\d ?ms\b"
+"""Bytes of a token with their time, after which times are those of a token."""
 _A_RATE = r"\d ?(?:tok(?:en)?s?/s|t/s|tps|tokens (?:per|a) second)"
 _RATES = r"tok(?:en)?s?/s|\bt/s|\btps\b|tokens (?:per|a) second"
 _OF_STREAM = r"\b(?:itl|tpot|tbt)\b|inter-?token"
@@ -371,7 +373,7 @@ def _is_by_bytes(said: Said) -> bool:
     """Whether nothing but the bytes of a token explains a rate."""
     statement = said.statement
     named = said.has(r"\d(?:s|gb)?[ -]pcie") and not said.has(_LINKED)
-    if ("OFFLOAD" in statement.nearby and not named) or "TRAINING" in statement.around:
+    if ("OFFLOAD" in statement.nearby and not named) or _is_of_training(statement):
         return False
     drafted = "SPEC" in statement.nearby or statement.cause == "SPEC"
     if drafted and not _is_undrafted(said):
@@ -387,7 +389,11 @@ def _is_by_bytes(said: Said) -> bool:
     column = statement.table[0][statement.table[2]] if statement.table is not None else ""
     if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE) and not (
         statement.phase is Phase.DECODE
-        and (said.has(_MS_EACH) or ("ms" not in statement.text and said.has(_RATES)))
+        and (
+            said.has(_MS_EACH)
+            or said.has(_BYTES_EACH)
+            or ("ms" not in statement.text and said.has(_RATES))
+        )
     ):
         return False
     taken_out = not statement.nearby.isdisjoint({"REMOVED", "PACKED"})
@@ -413,6 +419,11 @@ def _has_one_reading(said: Said) -> bool:
     ):
         return False  # the width is that before the change
     return not _is_ambiguous(statement)
+
+
+def _is_of_training(statement: Statement) -> bool:
+    """Whether the sentence or a label is about training; a step of a plan that trains is not."""
+    return "TRAINING" in statement.sentence | (statement.around - statement.nearby)
 
 
 def _is_undrafted(said: Said) -> bool:

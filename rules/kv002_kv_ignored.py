@@ -204,7 +204,9 @@ def _judge(said: Said) -> Wrong | None:
     if share is not None and not long:
         return None
     if cache is not None and sure is not None and is_weights_alone(said, cache):
-        pass
+        near = statement.near
+        if near is not None and near.context is None and not lengths_in(statement.context_text):
+            sure = Confidence.MEDIUM  # a context told elsewhere may be that of another case
     elif _is_denied_loss(said, context) or keeps_its_rate(said):
         sure = Confidence.HIGH
     elif statement.kind is Kind.KV_IGNORED and (_is_same(said, context) or _is_lever_denied(said)):

@@ -329,7 +329,7 @@ _PHASE_PAIRS = MappingProxyType(
 )
 _PHASE_OPENERS = frozenset(first for first, _ in _PHASE_PAIRS)
 _DEVICE_TAIL = re.compile(
-    r"(?:sxm[0-9]?|pcie|nvl|nvl[0-9]+|ti|super|ada|max|pro|ultra|oam|xtx?|orin|nano|agx|thor|v[0-9][ep]?"
+    r"(?:sxm[0-9]?|pcie|nvl|nvl[0-9]+|ti|super|ada|max|pro|ultra|oam|xtx?|orin|nano|nx|agx|thor|v[0-9][ep]?"
     r"|platinum|gold|[0-9]{4}[a-z]?)",
     re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ from typing import Final
 from advisor.forms import Form
 from advisor.prose.block_reading import BlockReader, tag_names
 from advisor.prose.blocks import Block, BlockKind, Page
-from advisor.prose.causes import names_own_lever
+from advisor.prose.causes import STRONG, names_own_lever
 from advisor.prose.model import Kind, Statement
 from advisor.prose.patterns import SOME_DIGIT
 from advisor.prose.rows import BASE_ROW
@@ -26,22 +26,40 @@ def statements_of(page: Page) -> tuple[Statement, ...]:
     found: list[Statement] = []
     recent: list[Block] = []
     bases: dict[int, float | None] = {}
+    leads: dict[str, float | None] = {}
     blocks = voiced(page.blocks)
     for index, block in enumerate(blocks):
         if len(block.text) > LONGEST_BLOCK:
             continue
         following = blocks[index + 1] if index + 1 < len(blocks) else None
         if block.kind is not BlockKind.HEADING or block.text.rstrip().endswith("?"):
-            base_ms = bases.get(block.group) if block.kind is BlockKind.ITEM else None
+            base_ms = None
+            if block.kind is BlockKind.ITEM:
+                base_ms = bases.get(block.group)
+                if base_ms is None and len(_levers_above(recent, block)) <= 1:
+                    base_ms = leads.get(block.lead_in)
             reader = BlockReader(block, setting, _record(recent, block), following, base_ms)
             own = list(reader.statements())
             found.extend(own)
+            if block.kind is BlockKind.PARAGRAPH:
+                leads[block.text] = _only_ms(own)
             if block.kind is BlockKind.ITEM and BASE_ROW.search(block.text) is not None:
-                told = [one.tpot_ms for one in own if one.kind is Kind.FIGURE and one.tpot_ms]
-                bases.setdefault(block.group, told[0] if len(told) == 1 else None)
+                bases.setdefault(block.group, _only_ms(own))
         recent = [*recent[-3:], block]
         setting.add(block)
     return tuple(found)
+
+
+def _levers_above(recent: Sequence[Block], block: Block) -> frozenset[str]:
+    """The levers that items above one name; what several come to is no gain of one of them."""
+    above = (tag_names(one.text) for one in recent if one.group == block.group)
+    return STRONG & frozenset().union(*above)
+
+
+def _only_ms(own: Sequence[Statement]) -> float | None:
+    """The time per token that a block tells, where it tells one alone."""
+    told = [one.tpot_ms for one in own if one.kind is Kind.FIGURE and one.tpot_ms]
+    return told[0] if len(told) == 1 else None
 
 
 _POINTS_BACK: Final = Form(

@@ -60,10 +60,21 @@ def _limit(text: str, clause: Clause) -> Effect | None:
             if not adjective or said_so is not None:
                 return Effect(Kind.BOUND, named.start, named.end)
         elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
+            if _BY_ANOTHER.search(text, clause.start, clause.end) is not None:
+                continue  # "latency-bound, not bandwidth-bound" names the limit
             return Effect(Kind.BOUND, clause.start, clause.start + 1)
     return None
 
 
+_BY_ANOTHER: Final = Form(
+    r"\b(?:latency|launch|overhead|communication|comm|network|sync|host|cpu|kernel|dispatch|i/?o"
+    r"|pcie"
+    r"|disk)[- ](?:bound|limited|dominated)\b"
+    r"|\b(?:bound|limited|dominated|held up|set) by (?:the )?(?:\w+ )?(?:latency|latencies"
+    r"|launch\w*"
+    r"|overheads?|communication|synchroni[sz]ation|network|all-?reduces?|host|python|cpu|disk)\b"
+)
+"""What a step waits for that is neither arithmetic nor memory."""
 _IS_NOT: Final = Form(
     r"\b(?:is|are|was|were)(?: not|n['’]t)\b(?! enough)(?![^.;:]* but )",
 )

@@ -120,7 +120,11 @@ def _is_base(cells: tuple[str, ...]) -> bool:
 
 
 def _parts(label: str) -> list[str]:
-    return [part.lower() for part in _UPON.split(label.strip()) if part]
+    """What a row puts together, without what is said of it in parentheses: "INT4 (AWQ) + FA"."""
+    return [part.lower() for part in _UPON.split(_ASIDE.sub("", label).strip()) if part]
+
+
+_ASIDE: Final = re.compile(r"\s*\([^()]*\)")
 
 
 _MILESTONE: Final = re.compile(r"\s*M\d\s*")

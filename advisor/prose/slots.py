@@ -74,8 +74,13 @@ def phase_of(
         *((place, 2) for place in reversed(around.before)),
         *((place, 4) for place in around.labels),
     ]
+    of_tokens = effect.tpot_ms is not None and not any(
+        "TRAINING" in place for place in around.labels
+    )
     for place, reach in places:
         known = _named_phase(place)
+        if known is Phase.TRAINING and reach >= _ELSEWHERE and of_tokens:
+            continue  # "fine-tune with masks", a step of the plan before the rate that it leads to
         if known is not Phase.UNKNOWN:
             return known, reach
     for place, reach in places:
@@ -97,6 +102,10 @@ def _are_lengths(text: str, part: Sentence | Clause) -> bool:
         for tag in part.tags
         if tag.name == "TOKENS"
     )
+
+
+_ELSEWHERE: Final = 2
+"""Reach of what another sentence, or item, says."""
 
 
 def _without_lengths(text: str, sentence: Sentence, clause: Clause, around: Places) -> Places:

@@ -26,7 +26,7 @@ OF_ONE: Final = Form(
     r"|apiece|(?:our|the|my) (?:one|only|sole) \w+|individual(?:ly)?|lone|solitary|single|any"
     r" (?:one|single|given|individual) \w+"
     r"|(?:my|your|his|her|their) (?:own )?(?:answers?|repl(?:y|ies)|tokens?|text|chats?|responses?"
-    r"|completion|stream|output)|per (?:user|head|stream|session|client|person|seat)|one (?:user"
+    r"|completion|stream|output)|per[- ](?:user|head|stream|session|client|person|seat)|one (?:user"
     r"|person|reader|customer|client|chat|stream|conversation|caller)|you(?: alone)? (?:get|see"
     r"|wait)"
     r"|an? (?:lone |single |individual )?(?:user|reader|customer|client|person|caller|listener"

@@ -248,6 +248,7 @@ def test_the_first_row_is_no_baseline_where_the_others_have_its_name() -> None:
             "Phi-3-mini in INT8 is 3.7 GB on an Orin with 204 GB/s. The cameras take up to 30 GB/s"
             " of it. Budget 35 tok/s in the field."
         ),
+        "At batch 1 the step over 8 GPUs is latency-bound, not bandwidth-bound.",
         "Weight-only INT8 reads half the bytes and is as fast as 2:4 on the models we tried.",
         "Mixtral has 12.9 B active weights: 12.9 B x 4.53 bits = 7.3 GB a token.",
         (
@@ -270,3 +271,26 @@ def test_the_first_row_is_no_baseline_where_the_others_have_its_name() -> None:
 )
 def test_shares_loads_prompts_and_suppositions_are_left_alone(text: str) -> None:
     assert not findings(text)
+
+
+def test_a_list_is_held_against_the_rate_that_leads_it_in() -> None:
+    (found,) = findings(
+        "Llama-3.2-3B in FP16 is 6.4 GB, and we measured 13.1 tok/s with one user.\n\n"
+        "- Step 1: SparseGPT to 50%, the checkpoint stays dense.\n"
+        "- Step 2: fine-tune with masks.\n"
+        "- Expected: 26 tok/s, since only half of the weights take part in the computation.\n"
+    )
+    assert found.rule in {"FLP001", "FLP002"}
+
+
+def test_a_time_after_the_bytes_of_a_token_is_held_against_them() -> None:
+    (found,) = findings(
+        "The 70B in FP8 on one H100 SXM reads 70 GB per token: 21 ms floor. We see 27 ms."
+        " With the new kernel we expect 15 ms.\n"
+    )
+    assert found.rule == "CLM006"
+
+
+def test_the_nx_of_a_jetson_is_no_agx() -> None:
+    (proposal,) = read(Source("a.md", "One Jetson Orin NX 16GB decodes 8 tok/s.\n")).proposals
+    assert proposal.statements[0].frame.hardware == "nvidia-jetson-orin-nx-16gb"
