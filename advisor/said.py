@@ -268,7 +268,7 @@ _SUMMED: Final = Form(
     r"|produces?|produced|emits?|emitted|puts? out|logs?|logged|reports?|reported|sustains?"
     r"|sustained) (?:about |some |roughly )?\d[\d,. ]*(?:tok|t/s)"
 )
-_SHAPE: Final = Form(r"\bM ?= ?\d+")
+_SHAPE: Final = Form(r"\bM ?= ?\d+|(?<![\w.])[\d,]+-row\b")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
 _TENS_AT_LEAST: Final = "|".join(
     sorted((word for word, number in NUMERALS.items() if number >= 10), key=len, reverse=True)
@@ -278,6 +278,7 @@ _MANY: Final = Form(
     rf"(?:(?!tokens?\b)\w+ ){{0,2}}?(?:users?"
     rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
+    r"|(?<![\w.])(\d{1,2},\d{3}|\d{2,5})-rows?\b"
     r"|\bbatch(?:es)?(?: size)?(?: of)? (\d{2,5})\b|\bM ?= ?(\d{2,5})\b"
     r"|\b(?:batch(?:[_ ]size)?|bs|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|num[-_]slots"
     r"|parallel|np)(?:=| = |: | of )(\d{2,5})\b"

@@ -362,6 +362,14 @@ def _each_waits(said: Said, sure: Confidence) -> Wrong:
     )
 
 
+_AGAINST_ALONE = Form(
+    r"\b(?:where|while|whereas|against|instead of|rather than|than|and not|not) (?:a |an |the "
+    r"|one )?"
+    r"(?:(?:lone|single|solitary) \w+ (?:gets?|sees?|has|had|got|saw)? ?)?\d[\d.,]*"
+)
+"""The rate of one alone beside that of each: "34 tok/s where a lone user gets 82"."""
+
+
 def _is_shared_rate(said: Said) -> bool:
     """Whether the rate of all is given as that of one, or the step is divided by its users."""
     statement = said.statement
@@ -376,6 +384,8 @@ def _is_shared_rate(said: Said) -> bool:
         return False
     if not many or not _is_of_one(statement) or _ALL_RATE.search(statement.text):
         return False
+    if _AGAINST_ALONE.search(statement.sentence_text) is not None:
+        return False  # judged by the rate that one alone has (`_above_one_alone`)
     if statement.is_aggregate and OF_ONE.search(statement.text) is None:
         return False
     before = [tpot for phase, _, tpot in statement.earlier if tpot and phase is not Phase.PREFILL]

@@ -443,11 +443,18 @@ def _is_peak_of_row(statement: Statement) -> bool:
     return of_speed and any(abs(statement.speedup / peak - 1.0) < _ALIKE for peak in peaks if peak)
 
 
+_OF_HEADING = 4
+"""Reach of a peak that only a heading or lead-in names."""
+
+
 def _is_driven(said: Said) -> bool:
     statement = said.statement
     by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and _follows_peak(said)
     if not (statement.cause == "PEAK" or by_work) or not _is_effect(said):
         return False
+    figure = statement.speedup or statement.tpot_ms
+    if statement.reach >= _OF_HEADING and statement.table is None and figure is None:
+        return False  # a heading that names an NPU, far above "all the words come sooner"
     if _shows_bandwidth(statement) or (statement.kind is not Kind.CARRIED and shares_peak(said)):
         return False
     if statement.kind is Kind.CARRIED and (

@@ -374,6 +374,16 @@ _OF_ONE_CACHE = Form(
 """Bytes that are told as those of one of several, or that are free for them."""
 
 
+_ONE_USER = Form(r"\b(?:1|one|single|lone) (?:user|stream|sequence|session|request|client)\b")
+
+
+def _is_of_one_user(statement: Statement) -> bool:
+    """Whether the column of a cell, or the name of its row, tells of one sequence alone."""
+    columns, cells, own = statement.table or ((), (), 0)
+    labels = (*columns[own : own + 1], *cells[:1])
+    return any(_ONE_USER.search(label) is not None for label in labels)
+
+
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     """The cache of one sequence, given as that of a step with several."""
     frame, text = said.statement.frame, said.statement.context_text
@@ -383,6 +393,8 @@ def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     if per_token is None or length is None:
         return None
     count, one = sequences_in(text), per_token * length
+    if said.statement.table is not None and _is_of_one_user(said.statement):
+        return None
     if _OF_ONE_CACHE.search(said.statement.text) is not None:
         return None
     for amount in gigabytes_in(said.statement.text):

@@ -134,6 +134,9 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
         )
 
 
+_ROWS = Form(r"\b(?:top|bottom|upper|lower|first|last|other|later) (?:\w+ )?(?:rows?|lines?)\b")
+
+
 def _judge(said: Said) -> Wrong | None:
     """One token, or one step at batch 1, that takes all weights: in bytes, in time or in words."""
     statement = said.statement
@@ -151,6 +154,8 @@ def _judge(said: Said) -> Wrong | None:
     summed = "AGGREGATE" in statement.sentence and _OF_ONE_TOKEN.search(statement.text) is None
     if summed and statement.frame.total_bandwidth_gbs is None and not said.says(_ALL_COUNTED):
         return None
+    if _ROWS.search(statement.text) is not None:
+        return None  # of a table whose rows tell the batch
     if many_rows(said) > 1 or said.has(
         r"\b\d{2,5} tokens (?:per step|routed|at once|in (?:a|one|each) (?:step|batch)|together)"
         r"|\bat that load\b"

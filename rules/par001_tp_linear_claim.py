@@ -205,7 +205,9 @@ def _judge(said: Said, before: Sequence[Statement] = ()) -> Wrong | None:
         r"|everything in vram|requests"
     ):
         return None
-    if said.says(r"than (?:pcie|infiniband|ethernet|the (?:network|nic))|interconnect bandwidth"):
+    if said.says(r"\bdraft(?:er)?:") or said.says(
+        r"than (?:pcie|infiniband|ethernet|the (?:network|nic))|interconnect bandwidth"
+    ):
         return None
     if re.search(_MODEST, statement.text, re.IGNORECASE):
         return None

@@ -284,12 +284,17 @@ _NOT_ALONE = Form(
 """The text counts bytes as well, or sets the quotient aside."""
 
 
+_OF_A_TOKEN = Form(r"tok|\b(?:tpot|itl|tbt)\b|\b(?:so|hence|thus|therefore)\b|t/s|\bword\b|step")
+
+
 def _time_of_arithmetic(said: Said) -> float | None:
     """FLOP per token over peak FLOP/s in ms, where a rate or time of one stream is just that."""
     statement = said.statement
     text = statement.context_text
     if statement.tpot_ms is None or statement.is_aggregate or "PREFILL" in statement.sentence:
         return None
+    if "ms" in statement.text and not _OF_A_TOKEN.search(statement.text):
+        return None  # what arithmetic takes, and no claim about a token
     if _NOT_ALONE.search(text) or _NOT_ALONE.search(statement.sentence_text):
         return None
     peaks = [

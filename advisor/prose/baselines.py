@@ -19,7 +19,9 @@ CONCLUDING: Final = frozenset(
 )
 """Words that open a conclusion."""
 OVER_BANDWIDTH: Final = Form(
-    r"\b(?:at|over|by) (?:\w+ )?\d[\d.,]* ?[tg]b/s,? (?:(?:this|that|it|which|these) )?"
+    r"\d ?m?s (?:at|over|from|with) (?:\w+ )?\d[\d.,]* ?[tg]b/s"
+    r"|/ ?\d[\d.,]* ?[tg]b/s ?(?:=|≈|~|is|gives|makes|comes to)"
+    r"|\b(?:at|over|by) (?:\w+ )?\d[\d.,]* ?[tg]b/s,? (?:(?:this|that|it|which|these) )?"
     r"(?:is|are|takes?|needs?|comes? to|makes?|gives?|means)\b"
 )
 """A time that is computed of bytes, and no claim: "which at 3.35 TB/s is 10.7 ms"."""

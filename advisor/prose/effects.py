@@ -377,6 +377,10 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
     )
 
 
+_LEAST_MS: Final = 0.1
+"""No model writes a token in less, without a word that says that it does."""
+
+
 def _tpot(claim: Claim, text: str) -> float | None:
     """Time per token of an absolute claim, in ms."""
     if claim.value is None or claim.value <= 0:
@@ -384,6 +388,8 @@ def _tpot(claim: Claim, text: str) -> float | None:
     low = claim.value_low or claim.value
     high = claim.value_high or claim.value
     if claim.unit == "ms":
+        if high < _LEAST_MS and claim.metric is not Metric.TPOT:
+            return None  # of an exchange, a kernel, a launch
         if (
             PER_PIECE.search(text[claim.end : claim.end + 24])
             or OF_WHICH.search(text[max(0, claim.start - 32) : claim.end])

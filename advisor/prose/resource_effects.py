@@ -52,20 +52,28 @@ def _limit(text: str, clause: Clause) -> Effect | None:
     for named in limits_in(text, clause.start, clause.end):
         before = text[clause.start : named.start]
         not_so = not named.by_memory and _IS_NOT.search(text, named.start, named.end)
-        if named.limit is Limit.COMPUTE and not_so:
-            continue  # "what limits us is not arithmetic"
+        if named.limit is Limit.COMPUTE and (not_so or _WHICHEVER.search(before)):
+            continue  # "what limits us is not arithmetic"; "the phase that is limited by it"
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
             adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
             said_so = _COPULA.match(text, named.start) or COPULA.search(before)
             if not adjective or said_so is not None:
                 return Effect(Kind.BOUND, named.start, named.end)
         elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
+            if _CAPACITY.search(text, clause.start, named.end) is not None:
+                continue  # "the 24 GB of memory are not the bottleneck"
             if _BY_ANOTHER.search(text, clause.start, clause.end) is not None:
                 continue  # "latency-bound, not bandwidth-bound" names the limit
             return Effect(Kind.BOUND, clause.start, clause.start + 1)
     return None
 
 
+_CAPACITY: Final = Form(r"\b\d[\d.,]* ?(?:[gt]i?b|gigabytes) of (?:\w+ )?(?:memory|vram|ram|hbm)\b")
+_WHICHEVER: Final = Form(
+    r"\b(?:phase|part|regime|case|stage|side|half|kernels?|steps?|work|workloads?) (?:that|which)"
+    r"(?:['’]s| is| are)? ?(?:\w+ly )?$"
+)
+"""A description of what is limited by arithmetic, which does not say what is."""
 _BY_ANOTHER: Final = Form(
     r"\b(?:latency|launch|overhead|communication|comm|network|sync|host|cpu|kernel|dispatch|i/?o"
     r"|pcie"

@@ -35,7 +35,7 @@ OF_REGIMES: Final = Form(
 """A column of regimes: rows that differ in theirs are no baseline of each other."""
 _BATCH_COLUMN: Final = Form(
     r"\b(?:batch|streams|sessions|users|concurren\w*|sequences|requests|max_num_seqs"
-    r"|max_batch_size|clients|chats|conversations|callers)\b",
+    r"|max_batch_size|clients|chats|conversations|callers)\b|^(?:b|bs|bsz)$",
 )
 _DEVICES_COLUMN: Final = Form(
     r"^(?:#\s?)?(?:number of )?(?:gpus|cards|devices|ranks|accelerators)\b"

@@ -16,7 +16,19 @@ _EXACT: Final = 0.05
 """How close to a proportion a figure comes that was computed by it."""
 _TOLD: Final = frozenset({Status.ASSERTED, Status.MEASURED})
 _OTHER_LEVERS: Final = frozenset(
-    {"SPEC", "DISTILL", "LAYERS", "PRUNE", "S24", "KVQ", "GRAPHS", "OFFLOAD", "BATCH", "GQA"}
+    {
+        "SPEC",
+        "SMALL_MODEL",
+        "DISTILL",
+        "LAYERS",
+        "PRUNE",
+        "S24",
+        "KVQ",
+        "GRAPHS",
+        "OFFLOAD",
+        "BATCH",
+        "GQA",
+    }
 )
 _SAME: Final = ("model", "parameters", "weight_bits", "hardware")
 """Operands in which the two have to agree, as far as both state them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from advisor.forms import Form
@@ -96,7 +97,7 @@ def status_of(
         return Status.REJECTED
     if sentence.is_question:
         return Status.ASKED
-    if block.quoted or _in_quotes(text, sentence, at):
+    if block.quoted or _in_quotes(text, at):
         after = sentences[index + 1].text if index + 1 < len(sentences) else ""
         if block.quoted or not is_adoption(after):
             return Status.QUOTED
@@ -287,18 +288,25 @@ def _is_aside(inside: Sequence[str], at: int) -> bool:
     return inside[at + 2 : at + 3] != [] and inside[at + 2] in _KEPT
 
 
-def _in_quotes(text: str, sentence: Sentence, at: int) -> bool:
-    """Whether a quotation of the sentence holds the place."""
-    for opening, closing in QUOTES.items():
-        begin = text.rfind(opening, sentence.start, at + 1)
-        if begin < 0:
-            continue
-        if opening == closing and text.count(opening, sentence.start, at + 1) % 2 == 0:
-            continue
-        end = text.find(closing, max(begin + 1, at), sentence.end)
-        if end >= 0:
-            return True
-    return False
+_QUOTATION: Final = re.compile(
+    "|".join(
+        rf"(?<![\w{opening}]){opening}(?=\S)[^{opening}{closing}]{{1,800}}{closing}(?!\w)"
+        for opening, closing in QUOTES.items()
+    )
+)
+
+
+@lru_cache(maxsize=64)
+def _quotations(text: str) -> tuple[tuple[int, int], ...]:
+    """Where a text quotes, be it words or several sentences."""
+    if QUOTES.keys().isdisjoint(text):
+        return ()
+    return tuple(match.span() for match in _QUOTATION.finditer(text))
+
+
+def _in_quotes(text: str, at: int) -> bool:
+    """Whether a quotation holds the place."""
+    return any(start <= at < end for start, end in _quotations(text))
 
 
 def _is_run_in(sentences: Sequence[Sentence], index: int) -> bool:

@@ -34,7 +34,8 @@ LABEL_WORDS: Final = 6
 HEDGES: Final = words("may might perhaps possibly maybe could looks seems seem sometimes")
 SUPPOSED: Final = Form(
     r"(?:^|[:;—–] )\W*(?:were|was|had) (?!to\b)[^?]{3,200}?\b(?:would|could|might|ought|should)\b"
-    r"|\beven if\b[^.;]{3,160}?\bwould\b|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take"
+    r"|\beven (?:if|with (?:it|that|this|them|one))\b[^.;]{3,160}?(?:\bwould\b|\w['’]d\b)"
+    r"|^\W*should (?!(?:be|give|get|make|bring|yield|reach|take"
     r"|cut|run|help|double|halve|speed"
     r"|lower|improve|save|now|then|also|easily|still|put|allow|suffice|come|go|drop|fall|rise)\b)"
     r"[^?,]{3,80},"

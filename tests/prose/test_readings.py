@@ -249,6 +249,17 @@ def test_the_first_row_is_no_baseline_where_the_others_have_its_name() -> None:
             " of it. Budget 35 tok/s in the field."
         ),
         "At batch 1 the step over 8 GPUs is latency-bound, not bandwidth-bound.",
+        (
+            'The document said: "Pruning removes half of the operations. With half the compute per'
+            ' token we will halve TPOT from 40 to 20 ms." Nobody objected.'
+        ),
+        "141 GFLOP per token against 864 TFLOPS: 0.16 ms. Memory takes 180 times as long.",
+        "TP2 on H100 SXM: each GPU streams 32.8 GB per token, 9.8 ms at 3,350 GB/s.",
+        "405 GB / 8 / 3,350 GB/s = 15.1 ms per token at batch 1. We measure 22 ms.",
+        "We use 13 GB for one caller; the 24 GB of memory are not the bottleneck.",
+        "Unpacking costs arithmetic in the phase that's limited by arithmetic.",
+        "Each of the 270 users gets 34 tok/s where a lone user gets 82.",
+        "For us 2:4 does not exist. Even with it you'd save some bytes, not half of the time.",
         "Weight-only INT8 reads half the bytes and is as fast as 2:4 on the models we tried.",
         "Mixtral has 12.9 B active weights: 12.9 B x 4.53 bits = 7.3 GB a token.",
         (
@@ -294,3 +305,11 @@ def test_a_time_after_the_bytes_of_a_token_is_held_against_them() -> None:
 def test_the_nx_of_a_jetson_is_no_agx() -> None:
     (proposal,) = read(Source("a.md", "One Jetson Orin NX 16GB decodes 8 tok/s.\n")).proposals
     assert proposal.statements[0].frame.hardware == "nvidia-jetson-orin-nx-16gb"
+
+
+def test_a_letter_over_a_column_tells_how_many_share_a_step() -> None:
+    assert not findings(
+        "Mixtral 8x7B in FP16, by the sequences that decode together:\n\n"
+        "| B | bytes per step | floor |\n|---|---|---|\n"
+        "| 1 | 25.8 GB | 6.3 ms |\n| 16 | 92.5 GB | 22.7 ms |\n"
+    )
