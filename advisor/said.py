@@ -105,14 +105,24 @@ def floor_of(frame: Frame) -> Floor | None:
     if bandwidth is None:
         return None
     weights = frame.weight_bytes
-    if weights is not None and frame.active_parameters and frame.parameters:
+    total, active = _mixture(frame) if weights is not None else (None, None)
+    if weights is not None and active and total:
         least = frame.weight_bits or _FEWEST_BITS
-        if weights > _MOST_OF * frame.parameters * least / 8.0:
-            weights *= frame.active_parameters / frame.parameters  # the whole model was stated
+        if weights > _MOST_OF * total * least / 8.0:
+            weights *= active / total  # the whole model was stated
     if weights is None and frame.weight_bits is not None:
         count = _read_parameters(frame)
         weights = count * frame.weight_bits / 8.0 if count is not None else None
     return None if weights is None else Floor(weights, frame.kv_bytes or 0.0, bandwidth)
+
+
+def _mixture(frame: Frame) -> tuple[float | None, float | None]:
+    """All parameters and those in use, as stated, else of the mixture that is named."""
+    if frame.active_parameters is not None or frame.model is None:
+        return frame.parameters, frame.active_parameters
+    from advisor.prose.named import sizes_of as sizes_of_named  # noqa: PLC0415 - as below
+
+    return sizes_of_named(frame.model)
 
 
 def _read_parameters(frame: Frame) -> float | None:

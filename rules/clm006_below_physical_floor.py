@@ -39,7 +39,8 @@ from advisor.evidence import (
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
-from advisor.prose.demands import REQUIRED
+from advisor.prose.demands import DEMANDING, REQUIRED
+from advisor.prose.extremes import UNDRAFTED, Least
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.shrinkage import changes_width
 from advisor.prose.split import count_in
@@ -48,6 +49,7 @@ from advisor.prose.widths import UNQUANTIZED_BITS, sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Floor, Said, Wrong, floor_of, rows_in
 from advisor.steps import Step
+from advisor.told.cache_read import least_cache
 from advisor.wording import digits, milliseconds, size
 
 RULE = Rule(
@@ -189,15 +191,6 @@ _OF_SERVERS = 1.0
 """A millisecond a token: no one stream is faster without saying so."""
 _OF_ALL = frozenset({"BATCH", "AGGREGATE", "THROUGHPUT"})
 _OF_TOKENS = r"tok|\bt/s|\btps\b|\btg\b|itl|tpot|tbt|decode|per user"
-_UNDRAFTED = (
-    r"\bnon-?speculative|\b(?:no|without(?: an?| any)?|not any) (?:speculat\w+|draft\w*|mtp|eagle"
-    r"|medusa)"
-    r"|\b(?:draft\w*|speculat\w+(?: decoding)?|mtp|eagle) (?:models? |heads? )?(?:is |are |was "
-    r"|stays? |kept |switched "
-    r"|turned )?(?:off|disabled|out of scope|excluded|unused|not (?:allowed|permitted|planned|used"
-    r"|admitted|in use)|forbidden|ruled out)\b|\bplain (?:decod\w+|autoregress\w+)"
-)
-"""Words that rule several tokens a pass out."""
 _MS_EACH = r"\bms (?:per|a|/) ?(?:\w+ )?tok|\bms/tok"
 _BYTES_EACH = r"\bGB (?:per|a|for (?:each|every)) (?:\w+ )?tok\w*\b[^.;]{0,40}?\d ?ms\b"
 """Bytes of a token with their time, after which times are those of a token."""
@@ -281,17 +274,27 @@ def _floor(said: Said) -> tuple[Floor | None, bool]:
     passes = statement.frame.tokens_per_pass or 1.0
     least = statement.least
     claimed_ms = (statement.tpot_ms or 0.0) * passes
-    beyond_all = least is not None and GRACE < least.ms / claimed_ms < _SERVERS
-    drafted = least is not None and least.has_drafts and not said.has(_UNDRAFTED)
+    cache = least_cache(statement, _own_words(statement))
+    lowest = Floor(least.weight_bytes, cache, least.bandwidth_gbs) if least is not None else None
+    beyond_all = lowest is not None and GRACE < lowest.ms / claimed_ms < _SERVERS
+    drafted = least is not None and least.has_drafts and not _is_ruled_out(said, least)
     beyond_all = beyond_all and not drafted  # else a pass may yield several tokens
     if said.floor is not None and _has_one_reading(said):
         told_near = statement.near is None or floor_of(statement.near) is not None
         told_near = told_near and not (drafted and statement.table is None and _is_pointing(said))
-        if least is None or not beyond_all or least.ms <= said.floor.ms:
-            return said.floor, told_near or beyond_all
-    elif least is None or not beyond_all:
+        floor = said.floor._replace(kv_bytes=max(said.floor.kv_bytes, cache))
+        if lowest is None or not beyond_all or lowest.ms <= floor.ms:
+            return floor, told_near or beyond_all
+    elif lowest is None or not beyond_all:
         return None, False
-    return Floor(least.weight_bytes, 0.0, least.bandwidth_gbs), True
+    return lowest, True
+
+
+def _is_ruled_out(said: Said, least: Least) -> bool:
+    """Whether the text says that a rate is one without drafts, of which it speaks elsewhere."""
+    if said.has(UNDRAFTED) or re.search(UNDRAFTED, _own_words(said.statement), re.IGNORECASE):
+        return True
+    return least.is_undrafted and not _is_pointing(said)
 
 
 def _is_pointing(said: Said) -> bool:
@@ -304,6 +307,9 @@ _OF_A_PART = Form(r"\b(?:costs?|adds?|wastes?|loses?|saves?) (?:\w+ ){0,2}?\d[\d
 _SLOWER = Form(
     r"\b(?:less|fewer|slower|lower|worse) than (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
     r"|\b(?:below|under|not even) (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
+    r"|\b(?:rul(?:e|es|ed|ing) out|exclud\w+|preclud\w+|forbids?|prevents?|nothing|anything|never"
+    r"|no(?:thing)?|(?:can|could|wo|wil?l|does|do)(?:n['’]t| ?not)) (?:\w+ ){0,3}?(?:above|over"
+    r"|beyond|past|faster than|quicker than|more than) (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
 )
 """A rate that is not reached: "less than 2 tok/s"."""
 _TOKENS_IN = Form(r"\d[\d,]*[- ](?:\w+ )?tokens?\b")
@@ -318,7 +324,9 @@ def _is_claimed(said: Said) -> bool:
     """
     statement = said.statement
     if statement.status is Status.MEASURED:
-        one = statement.is_single or said.has(_UNDRAFTED)
+        if DEMANDING.search(statement.heading_text) is not None:
+            return statement.table is None  # "the benchmark shows 100 tok/s": by then it has to
+        one = statement.is_single or said.has(UNDRAFTED)
         from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
 
         own, frame = frame_of(statement.context_text), statement.frame
@@ -429,12 +437,14 @@ def _is_of_training(statement: Statement) -> bool:
 def _is_undrafted(said: Said) -> bool:
     """Whether the text rules drafts out; of a table that has both, its own column and row."""
     if said.statement.table is None:
-        return said.has(_UNDRAFTED)
+        return said.has(UNDRAFTED)
     columns, cells, own = said.statement.table
     label = f"{columns[own]}; {cells[0]}"
     if re.search(r"draft|spec", label, re.IGNORECASE):
-        return re.search(_UNDRAFTED, label, re.IGNORECASE) is not None
-    return said.has(_UNDRAFTED)
+        return re.search(UNDRAFTED, label, re.IGNORECASE) is not None
+    if re.search(UNDRAFTED, _own_words(said.statement), re.IGNORECASE):
+        return True
+    return said.has(UNDRAFTED)
 
 
 _FEWER_BYTES = frozenset({"LAYERS", "DISTILL", "LOWRANK", "GQA"})

@@ -387,7 +387,7 @@ def _is_of_one_user(statement: Statement) -> bool:
 def _lost_batch(said: Said) -> tuple[float, float, int] | None:
     """The cache of one sequence, given as that of a step with several."""
     frame, text = said.statement.frame, said.statement.context_text
-    from advisor.prose.frame import per_token_in  # noqa: PLC0415 - only documents pay for it
+    from advisor.prose.lengths import per_token_in  # noqa: PLC0415 - only documents pay for it
 
     per_token, length = frame.kv_per_token or per_token_in(text), frame.context
     if per_token is None or length is None:

@@ -109,7 +109,7 @@ _CALLS = re.compile(
 _TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _EXCHANGE = (
     r"all-?reduces?|allreduces?|collectives?|communication|interconnect|exchanges?"
-    r"|synchroni[sz]ation"
+    r"|synchroni[sz]ation|\bsyncs?\b|(?:swap|hand)(?:ping|ing)(?: over| round)? of (?:the )?partial"
     r"|nvlink traffic|inter-?gpu traffic|tp traffic|payloads?|link traffic|hand-?offs?|messages?"
     r"|\blinks?\b|\b(?:add(?:ing|ed)? up|summ(?:ing|ed)(?: up)?|reduc(?:ing|ed)|gather(?:ing|ed)"
     r"|merg(?:ing|ed)"
@@ -257,7 +257,8 @@ _BOUND = Form(
     r"|on paper|at best|best case|perfect|linear|GB|bytes)\b"
 )
 _BEFORE_EXCHANGE = Form(
-    r"\bbandwidth (?:alone )?(?:would|could|allows?|permits?|is good for)\b|"
+    r"\b(?:bandwidth|bytes|reads?|reading|traffic|memory|bus(?:es)?|weights) (?:alone )?(?:would"
+    r"|could|might|allows?|permits?|is good for)\b|"
     r"\W*(?:the )?(?:weight |memory )?(?:traffic|reads?|reading|streaming"
     r"|bytes)(?: alone)? (?:takes?|costs?|is|are)\b|"
     r"\b(?:before|not counting|excluding|leaving out|plus|floors?|lower bound|on paper)\b"

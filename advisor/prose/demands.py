@@ -18,6 +18,11 @@ REQUIRED: Final = Form(
     r" (?P<ms>\d[\d,]*(?:\.\d+)?) ?ms (?:per|a|for each) (?:\w+ )?token)"
 )
 """What a rate may not fall below, or a time per token may not exceed."""
+DEMANDING: Final = Form(
+    r"\b(?:(?:exit|acceptance|success|release|pass(?:ing)?) (?:criteri(?:a|on)|tests?|conditions?"
+    r"|gates?)|criteria|targets?|goals?|definition of done|requirements?|service levels?)\b"
+)
+"""A heading of what has to be reached, whatever the tense below it."""
 
 
 def demanded(text: str, clause: Clause) -> Iterator[Effect]:

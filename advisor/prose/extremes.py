@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -31,14 +32,39 @@ _DRAFTS: Final = Form(
 
 
 _MIXTURES: Final = Form(
-    r"\b(?:experts?|mixtures?|moes?|mixtral|gpt-oss|deepseek|\d+x\d+b|a\d+(?:\.\d+)?b|active"
-    r"|routed?)\b"
+    r"\b(?:experts?|mixtures?|moes?|mixtral|gpt-oss|deepseek|\d+x\d+b|a\d+(?:\.\d+)?b"
+    r"|active (?:parameters|params|weights)|(?:b|billion) (?:are |is )?(?:active|activated))\b"
+    r"|\b(?:activates|routed? to) "
 )
+_FORMAT: Final = r"\b(?:fp|bf|f|int|q)\d{1,2}(?:_\d)?|\b\d{1,2}[- ]bits?"
 _OF_A_PART: Final = Form(
     r"\b\d{1,2}[- ]bits? (?:output |lm |word )?(?:heads?|scales?|embeddings?|logits|norms?"
     r"|accum\w+)\b"
+    rf"|(?:{_FORMAT})[- ](?:kv[- ]?|key[- ]value )?(?:cache|keys|activations?)\b"
+    rf"|(?<!and )(?<!with )\b(?:kv[- ]?cache|kv|cache)(?: is| stays| kept| held| stored)?"
+    rf"(?: in| at|:) (?:{_FORMAT})\b"
 )
-"""A width of a part that is small beside the weights."""
+"""A width of a part that is small beside the weights, or of the cache and no weights at all."""
+
+
+UNDRAFTED: Final = (
+    r"\bnon-?speculative|\b(?:no|without(?: an?| any)?|not any) (?:speculat\w+|draft\w*|mtp|eagle"
+    r"|medusa)"
+    r"|\b(?:draft\w*|speculat\w+(?: decoding)?|mtp|eagle) (?:models? |heads? )?(?:is |are |was "
+    r"|stays? |kept |switched "
+    r"|turned )?(?:off|disabled|out of scope|excluded|unused|not (?:allowed|permitted|planned|used"
+    r"|admitted|in use)|forbidden|ruled out)\b|\bplain (?:decod\w+|autoregress\w+)"
+    r"|\b(?:draft(?:s|ing)?|speculat\w+(?: decoding)?|mtp)(?: ?[:=] ?| \| )(?:off|no|none|false"
+    r"|disabled|0)\b"
+)
+"""Words that rule several tokens a pass out."""
+NONE_DRAFTED: Final = Form(
+    r"\b(?:no|without) (?:speculat\w+|draft\w*|mtp)(?: decoding)?(?: is used)?,? (?:unless|except"
+    r"|in any|in all|throughout|anywhere)\b"
+    r"|\b(?:all|every|each|these|the) (?:figures?|numbers?|rates?|targets?|rows?|measurements?)\b"
+    r"[^.;]{0,60}? (?:no|without) (?:speculat\w+|draft\w*|mtp)\b"
+)
+"""The same of all figures of a text."""
 
 
 class Least(NamedTuple):
@@ -49,6 +75,8 @@ class Least(NamedTuple):
     """Of all devices together."""
     has_drafts: bool
     """Whether drafts are spoken of anywhere before: a pass may then yield several tokens."""
+    is_undrafted: bool
+    """Whether the text says of its figures, as such, that none of them is with drafts."""
 
     @property
     def ms(self) -> float:
@@ -61,7 +89,9 @@ class Operands(NamedTuple):
 
     frame: Frame
     bandwidth_gbs: float
-    """Zero where none is stated."""
+    """Of one device; zero where none is stated."""
+    total_gbs: float
+    """Of all devices together; zero where none is stated."""
     devices: int
     widths: frozenset[float]
     """Bits of every number format that is named."""
@@ -80,12 +110,22 @@ def operands_of(text: str) -> Operands:
         known = variants_of(identifier) if identifier is not None else ()
         rates.extend(device(name).bandwidth_gbs for name in known)
     several = count_in(text) if named or frame.devices else None
+    summed = bool(rates) and not named and _SUMMED.search(text) is not None
     return Operands(
         frame,
-        max(rates, default=0.0),
+        0.0 if summed else max(rates, default=0.0),
+        max(rates) if summed else 0.0,
         max(several or 1, frame.devices or 1),
         frozenset(widths_of(_OF_A_PART.sub(" ", text))),
     )
+
+
+_SUMMED: Final = Form(
+    r"\b(?:total|together|combined|aggregated?|in sum|altogether)\b(?!.*\b(?:each|apiece"
+    r"|per (?:card"
+    r"|gpu|device))\b)"
+)
+"""A sentence of bandwidths that are those of all devices."""
 
 
 class Extremes:
@@ -95,19 +135,22 @@ class Extremes:
         """Begin with nothing."""
         self._told: dict[Operands, None] = {}
         self._has_drafts = False
+        self._is_undrafted = False
         self._has_mixtures = False
 
     def note(self, text: str) -> None:
         """Take note of a block, which may state no operand."""
+        self._is_undrafted = self._is_undrafted or NONE_DRAFTED.search(text) is not None
         self._has_drafts = self._has_drafts or _DRAFTS.search(text) is not None
         self._has_mixtures = self._has_mixtures or _MIXTURES.search(text) is not None
 
-    def learn(self, text: str) -> None:
-        """Take in what a sentence states."""
-        told = operands_of(text)
+    def learn(self, text: str, heading: str = "") -> None:
+        """Take in what a sentence states; its heading may name the format of its bytes."""
+        told = _under(operands_of(text), heading)
         if (
             told.widths
             or told.bandwidth_gbs
+            or told.total_gbs
             or any(getattr(told.frame, name) is not None for name in _OF_BYTES)
         ):
             self._told[told] = None  # each once: a long document repeats them
@@ -121,7 +164,7 @@ class Extremes:
         if self._has_mixtures or any(_MIXTURES.search(sentence) for sentence in block):
             return None  # a token reads a part of the file
         own = [operands_of(sentence) for sentence in block]
-        own.append(Operands(near, _rate_of(near), near.devices or 1, frozenset()))
+        own.append(Operands(near, _rate_of(near), 0.0, near.devices or 1, frozenset()))
         every = [*self._told, *own]
         if all(one.frame.weight_bytes is None for one in every):
             return None
@@ -130,11 +173,35 @@ class Extremes:
         rate = max(one.bandwidth_gbs for one in own) or max(one.bandwidth_gbs for one in every)
         if weights is None or not rate:
             return None
-        counted = own if near.devices is not None else every
-        return Least(weights, rate * max(one.devices for one in counted), self._has_drafts)
+        told_here = near.devices is not None or any(one.devices > 1 for one in own)
+        together = rate * max(one.devices for one in (own if told_here else every))
+        together = max(together, *(one.total_gbs for one in (own if told_here else every)))
+        return Least(weights, together, self._has_drafts, self._is_undrafted)
 
 
 _OF_BYTES: Final = ("weight_bytes", "parameters", "devices")
+
+
+def _under(told: Operands, heading: str) -> Operands:
+    """Operands of a sentence whose bytes are of the one format that its heading names.
+
+    They have to be such as that format comes to, for a section may tell those of today as well.
+    """
+    frame = told.frame
+    if frame.weight_bytes is None or frame.weight_bits is not None or told.widths:
+        return told
+    widths, count = widths_of(heading), frame.active_parameters or frame.parameters
+    if len(widths) != 1:
+        return told
+    (width,) = widths
+    if count is not None and not _LEAST_OF < frame.weight_bytes / (count * width / 8.0) < _MOST_OF:
+        return told
+    return told._replace(frame=replace(frame, weight_bits=width))
+
+
+_LEAST_OF: Final = 0.9
+_MOST_OF: Final = 1.35
+"""Scales, and an output head in 16 bits, come on top of the width in a name."""
 
 
 def _rate_of(frame: Frame) -> float:

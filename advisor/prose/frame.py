@@ -23,7 +23,7 @@ from advisor.prose.devices import (
     is_in_turn,
     only_device,
 )
-from advisor.prose.lengths import inputs_in, sequences_in
+from advisor.prose.lengths import inputs_in, per_token_in, sequences_in
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
 from advisor.quantity import Dimension, Found
@@ -405,24 +405,6 @@ def _amounts(
 
 _STEPS: Final = frozenset({"token", "step"})
 _READ: Final = Form(r"^ ?(?:are |is |get |gets )?read(?: for| per| by| at|$|\W*$)")
-
-
-_PER_TOKEN: Final = Form(
-    r"(?<![\w.])(\d+(?:\.\d+)?) ?([km]i?)b(?: of (?:[\w/]+[- ]){1,3}?)? ?(?:/|per|a|for (?:each"
-    r"|every)"
-    r"|each|every) ?(?:cached |context )?(?:tok(?:en)?|position|entry)\b"
-)
-
-
-def per_token_in(text: str) -> float | None:
-    """Bytes that a text tells for each token: "131 kB per position"."""
-    match = _PER_TOKEN.search(text)
-    if match is None:
-        return None
-    return float(match[1]) * _SCALES[match[2].lower()]
-
-
-_SCALES: Final = {"k": 1e3, "m": 1e6, "ki": 1024.0, "mi": 1024.0**2}
 
 
 def _segment(text: str, start: int, end: int) -> tuple[str, str]:

@@ -145,6 +145,9 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "FLOPS" and text[tag.start : tag.end] in _COMPUTERS)
         and not (tag.name == "LARGE_BATCH" and _is_part(text, tag))
         and not (tag.name in {"TRAINING", "MEASURED"} and _is_without(text, tag))
+        and not (
+            tag.name == "MEASURED" and _PARTIAL.search(text, max(0, tag.start - 16), tag.start)
+        )
         and not (tag.name == "LARGE_BATCH" and _tells_no_load(text, tag))
         and not (tag.name == "REMOVED" and _OF_WORK.match(text, tag.end))
     ]
@@ -242,6 +245,8 @@ def _is_of_both(text: str, tag: Tag) -> bool:
     return _OF_BOTH.search(text, max(0, tag.start - 64), tag.start) is not None
 
 
+_PARTIAL: Final = Form(r"\b(?:partial|intermediate|numeric(?:al)?|correct|same) $")
+"""Results that are computed, and none of a measurement."""
 _MEMORY_BEFORE: Final = Form(r"\b(?:memory|vram|hbm|g?ddr\w*|ram|bus)[- ]$")
 
 

@@ -169,3 +169,26 @@ def is_length(text: str, start: int) -> bool:
             and _ONE_PROMPT.search(text, max(0, start - _BEFORE), start) is not None
         )
     return before["own"] is not None or _LENGTH.match(text, prompt.end()) is not None
+
+
+_PER_TOKEN: Final = Form(
+    r"(?<![\w.])(?P<first>\d+(?:\.\d+)?) ?(?P<unit>[km]i?)b(?: of (?:[\w/]+[- ]){1,3}?)? ?(?:/|per"
+    r"|a"
+    r"|for (?:each|every)|each|every) ?(?:cached |context )?(?:tok(?:en)?|position|entry)\b"
+    r"|\b(?:one|a|each|every|per|the) (?:token|position)(?:['’]s)? (?:(?:of"
+    r"|in) )?(?:the )?(?:kv )?cache"
+    r" (?:is|are|takes?|needs?|comes? to|has|weighs?|costs?)\b[^.;]{0,60}?"
+    r"(?<![\w.])(?P<last>\d+(?:\.\d+)?) ?(?P<its>[km]i?)b\b"
+)
+
+
+def per_token_in(text: str) -> float | None:
+    """Bytes of cache that a text tells for each token: "131 kB per position"."""
+    match = _PER_TOKEN.search(text)
+    if match is None:
+        return None
+    number, unit = match["first"] or match["last"], match["unit"] or match["its"]
+    return float(number) * _PREFIXES[unit.lower()]
+
+
+_PREFIXES: Final = {"k": 1e3, "m": 1e6, "ki": 1024.0, "mi": 1024.0**2}

@@ -212,7 +212,8 @@ OF_WHICH: Final = Form(
     r"|copies) (?:\w+ ){0,2}?"
     r"(?:(?:cost|take|need|add|last|eat)s?(?: \d[\d.]* ?[mµu]s (?:each|apiece|per \w+),?)?"
     r"|(?:at|of) \d[\d.]* ?[mµu]s (?:each |apiece )?(?:are|is|makes?|comes? to))"
-    r"|(?:the )?(?:gap|budget|remainder|difference|slack|headroom)(?: is| of| to \w+)?"
+    r"|(?:the )?(?:gap|(?<!\bwe )(?<!\bi )(?<!\byou )budget|remainder|difference|slack"
+    r"|headroom)(?: is| of| to \w+)?"
     r"|(?:a )?(?:good |large |small )?(?:part|deal|share|bit|half|third|quarter|much|most) of"
     r" (?:the|our|its|those|these)|(?:does|do|did|finish\w*) (?:this|that|it) in) (?:under"
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",

@@ -45,6 +45,11 @@ _DEVICES_COLUMN: Final = Form(
 _BYTES_COLUMN: Final = Form(
     r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes",
 )
+_SIZE_COLUMN: Final = Form(
+    r"\bweights?\b|^(?:(?:file|model|checkpoint|gguf|download|disk) )?size\b"
+    r"|^(?:file|gguf|checkpoint|on disk)\b"
+)
+"""A column of what the weights take; a size of no file stands in one of memory."""
 _GIGABYTES: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s?GB\s*")
 _INTEGER: Final = re.compile(r"\s*(\d[\d,]*)\s*")
 
@@ -73,7 +78,7 @@ def row_frame(block: Block) -> Frame:
         value = float(size[1]) * 1e9
         if re.search(r"\b(?:kv|cache)\b", header, re.IGNORECASE):
             cache = value
-        elif re.search(r"\bweights?\b", header, re.IGNORECASE):
+        elif _SIZE_COLUMN.search(header):
             weights = value
         elif _BYTES_COLUMN.search(header):
             whole = value

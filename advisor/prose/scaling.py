@@ -63,8 +63,11 @@ def _named_by(statement: Statement) -> frozenset[str]:
 
 
 def _label(statement: Statement) -> str:
-    """What names the devices of a figure: its sentence, or the name of its row."""
-    return statement.sentence_text if statement.table is None else statement.table[1][0]
+    """What names the devices of a figure: its sentence, or the other cells of its row."""
+    if statement.table is None:
+        return statement.sentence_text
+    _, cells, own = statement.table
+    return "; ".join(cell for index, cell in enumerate(cells) if index != own)
 
 
 def _devices_of(statement: Statement) -> int | None:

@@ -64,7 +64,7 @@ _COSTLESS: Final = Form(
     r" (?!not\b|never\b|hardly\b|far\b|no\b|neither\b)(?:\w+ )?"
     r"(?:negligible|irrelevant|free(?! for (?:the )?(?:kv|cache|use|other|more))|insignificant"
     r"|immaterial|trivial|unimportant|for free"
-    r"|without (?:cost|price)|a rounding error|a non-?issue)\b"
+    r"|without (?:cost|price)|a rounding error|a non-?issue|noise|peanuts|small change|a trifle)\b"
     r"|\b(?:comes?|is|are|be) at no (?:extra |additional )?(?:cost|price|charge)\b"
     r"|\bcosts? (?:hardly |no )more than (?:an? |the |one )?(?:ordinary|normal|plain|usual|regular"
     r"|single|undrafted) (?:steps?|pass(?:es)?|tokens?|rounds?|forward)\b"

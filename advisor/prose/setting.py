@@ -47,7 +47,7 @@ class Setting:
         for block in self._waiting:
             for text in _telling(block):
                 self._memory.learn(frame_of(text))
-                self._extremes.learn(text)
+                self._extremes.learn(text, block.headings[-1] if block.headings else "")
                 self._memory.learn_mixtures(sizes_of(text))
         self._waiting.clear()
         return self._memory.completed(frame.over(self._memory.frame()))

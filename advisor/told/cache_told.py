@@ -6,8 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
-from advisor.prose.frame import per_token_in
-from advisor.prose.lengths import sequences_in
+from advisor.prose.lengths import per_token_in, sequences_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.named import cache_bytes
 from advisor.said import Said
