@@ -205,7 +205,8 @@ def is_small_batch(statement: Statement) -> bool:
     if batch is not None and batch >= LARGE_BATCH:
         return False
     text = statement.text
-    if "MATMUL" in statement.clause and not statement.clause.isdisjoint(_OF_TOKENS):
+    of_gain = statement.kind in {Kind.GAIN, Kind.CARRIED, Kind.LOSS}
+    if of_gain and "MATMUL" in statement.clause and not statement.clause.isdisjoint(_OF_TOKENS):
         text = _SHAPE.sub("", text)  # the shape that a kernel was timed with
     if max(rows_in(text), _grown_load(statement)) >= LARGE_BATCH:
         return False

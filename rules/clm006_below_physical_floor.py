@@ -229,7 +229,11 @@ def _judge(said: Said) -> Wrong | None:
     if (statement.frame.batch or 1) > 1 and not statement.is_single:
         return None
     told_of = _label_of(statement) + statement.text
-    shared = rows_in(told_of) > 1 or _SHARED.search(statement.text) is not None
+    of_one = "SINGLE" in statement.clause
+    shared = (
+        rows_in(told_of if of_one else told_of + statement.sentence_text) > 1
+        or _SHARED.search(statement.text) is not None
+    )
     if shared and not _OF_EACH.search(told_of):
         return None  # "1,200 tok/s with 32 users, 60 for one"
     passes = statement.frame.tokens_per_pass or 1.0

@@ -452,8 +452,8 @@ def _is_driven(said: Said) -> bool:
     by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and _follows_peak(said)
     if not (statement.cause == "PEAK" or by_work) or not _is_effect(said):
         return False
-    figure = statement.speedup or statement.tpot_ms
-    if statement.reach >= _OF_HEADING and statement.table is None and figure is None:
+    told = statement.speedup or statement.tpot_ms or statement.is_single or statement.table
+    if statement.reach >= _OF_HEADING and not told:
         return False  # a heading that names an NPU, far above "all the words come sooner"
     if _shows_bandwidth(statement) or (statement.kind is not Kind.CARRIED and shares_peak(said)):
         return False

@@ -181,7 +181,7 @@ def _saves(statement: Statement) -> bool:
     about = statement.kind is Kind.SAVING and statement.cause == "ACTQ"
     if _OWN_TRAFFIC.search(statement.text):
         return False  # their own traffic does halve
-    return about and statement.phase is Phase.DECODE and statement.is_single
+    return about and statement.phase is Phase.DECODE
 
 
 _OWN_TRAFFIC = re.compile(
@@ -269,7 +269,7 @@ def _judge(said: Said) -> Wrong | None:
     alone = said.has(_INPUTS) and not said.has(_WEIGHTS_TOO)
     if not (kept or alone or decides):
         return None
-    if not kept and not statement.is_single:
+    if not statement.is_single and (not kept or statement.kind is Kind.SAVING):
         sure = Confidence.MEDIUM
     return Wrong(
         "one token's activations are 8 to 16 KB a layer in 16 bits, beside 100 MB and more of"

@@ -372,11 +372,16 @@ _COUNTED_EXCHANGE = (
 _OF_ROOM = Form(r"\b(?:gigabytes|GB(?!/s)|memory|capacity|vram)\b")
 
 
+_SHOWN = Form(r"\W*(?:that|this|it|which)(?:['’]s| is| makes| takes| gives| comes to)\b")
+
+
 def _whole_bandwidth(said: Said) -> float | None:
     """Bytes over the bandwidths of all devices together in ms, where a figure is just that."""
     statement, frame = said.statement, said.statement.frame
     if statement.tpot_ms is None or said.has(_COUNTED_EXCHANGE):
         return None
+    if _SHOWN.match(statement.text) is not None and said.says(r"\d ?[tg]b/s"):
+        return None  # a quotient that the sentence shows
     ways = frame.devices or ways_of(statement) or 1
     summed = _SUMMED.search(statement.context_text) is not None
     if ways <= 1 and not summed:
