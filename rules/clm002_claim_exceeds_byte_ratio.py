@@ -24,6 +24,7 @@ the limit is then that fraction over the baseline's, times the byte ratio.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit, LeverAudit
@@ -46,6 +47,8 @@ from advisor.said import (
     is_small_batch,
     is_summed,
 )
+from advisor.told.byte_rows import is_of_other_device, over_bytes
+from advisor.told.narrow_cache import narrower_cache
 from advisor.wording import factor, factors, size
 
 RULE = Rule(
@@ -198,8 +201,12 @@ _OF_CACHE = (
 def _judge(said: Said) -> Wrong | None:
     """A factor of quantization above its bytes before over after."""
     statement = said.statement
+    if (wrong := _by_cache(said)) is not None:
+        return wrong
     if statement.kind not in {Kind.GAIN, Kind.FIGURE} or said.has(_OF_CACHE):
         return None
+    if statement.table is not None and (wrong := _beside_bytes(said)) is not None:
+        return wrong
     sure = _sure(statement)
     speedup = (statement.speedup if statement.kind is Kind.GAIN else None) or _risen(said)
     if sure is None or speedup is None:
@@ -213,11 +220,11 @@ def _judge(said: Said) -> Wrong | None:
         statement.is_single or per_token or _is_at_home(statement)
     ):
         return None
-    if is_of_units(statement):
+    if is_of_units(statement) or is_of_other_device(statement):
         return None
     if statement.phase in NO_DECODE or not _OTHERS.isdisjoint(statement.sentence):
         return None
-    if said.has(_FITTING) or _OTHER_GOODS.search(_AT_A_COST.sub("", statement.text)):
+    if _explained(said) or _OTHER_GOODS.search(_AT_A_COST.sub("", statement.text)):
         return None
     if len({one.lower() for one in _ENGINES.findall(statement.context_text)}) > 1:
         return None
@@ -230,6 +237,40 @@ def _judge(said: Said) -> Wrong | None:
         f"{speedup:.3g}x is more than the {ratio:.3g}x by which the bytes fall",
         sure,
         numbers={"byte_ratio": ratio},
+    )
+
+
+def _by_cache(said: Said) -> Wrong | None:
+    """A gain of a narrower cache above what cache and weights together shrink by."""
+    statement = said.statement
+    sure = confidence_of(statement)
+    told = sure and narrower_cache(said)
+    if not told or sure is None or statement.speedup is None or is_summed(statement):
+        return None
+    if statement.speedup <= _GRACE * told.ratio or said.has(_FITTING):
+        return None
+    return Wrong(
+        f"of {told.cache:.3g} GB of cache beside {told.weights:.3g} GB of weights a step reads"
+        f" {told.ratio:.3g}x less in all; {statement.speedup:.3g}x is more",
+        sure,
+        numbers={"byte_ratio": told.ratio},
+    )
+
+
+def _beside_bytes(said: Said) -> Wrong | None:
+    """A cell of a table that gives the bytes of each format beside its speed."""
+    statement = said.statement
+    if statement.phase in NO_DECODE or statement.is_aggregate or not is_small_batch(statement):
+        return None
+    sure = Confidence.MEDIUM if statement.status is Status.MEASURED else confidence_of(statement)
+    told = over_bytes(statement, _GRACE)
+    if told is None or sure is None or said.has(_FITTING):
+        return None
+    return Wrong(
+        f"{told.claimed:.3g}x is more than the {told.before / told.after:.3g}x by which the bytes"
+        f" fall, {told.before:g} to {told.after:g} GB",
+        sure,
+        numbers={"byte_ratio": told.before / told.after},
     )
 
 
@@ -248,6 +289,14 @@ def _is_at_home(statement: Statement) -> bool:
 
 
 _FACTORS = Form(r"(?<![\w.])\d+(?:\.\d+)? ?[x×](?!\d)")
+
+
+def _explained(said: Said) -> bool:
+    """Whether a smaller model gains more than its bytes; of what was seen it may be told after."""
+    seen = said.statement.status is Status.MEASURED
+    return said.has(_FITTING) or (
+        seen and re.search(_FITTING, said.statement.after_text, re.IGNORECASE) is not None
+    )
 
 
 def _has_own_factors(sentence: str) -> bool:

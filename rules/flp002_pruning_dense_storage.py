@@ -173,7 +173,7 @@ def _still_read(lever: LeverAudit) -> str:
 
 _OTHER_PRUNING = (
     r"\b(?:visual|vision|image|video|audio|input|prompt) tokens?\b|\btoken (?:prun|merg|drop)\w*"
-    r"|\b(?:lora|adapters?|task vectors?|delta weights)\b"
+    r"|\b(?:lora|adapters?|task vectors?|delta weights)\b|\b(?:row|column|channel) pruning\b"
     r"|\b(?:prun|trim)\w+ (?:of )?(?:the |our |its )?(?:\w+ )?vocabular\w+"
     r"|\b(?:prun|merg|dropp?)\w* (?:[\w%-]+ ){0,4}?experts\b(?!['’]? (?:weights?|matri\w+"
     r"|tensors?))"

@@ -30,9 +30,11 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.operands import without_cache_bytes_ms
+from advisor.prose.cache_effects import ONLY_WEIGHTS
 from advisor.prose.cache_patterns import (
     ANY_LENGTH,
     CACHE_LEVER_DENIED,
+    PREFILL_ONLY,
     lengths_in,
 )
 from advisor.prose.lengths import sequences_in
@@ -211,10 +213,19 @@ def _judge(said: Said) -> Wrong | None:
         sure = Confidence.HIGH
     elif statement.kind is Kind.KV_IGNORED and (_is_same(said, context) or _is_lever_denied(said)):
         sure = Confidence.HIGH if long else None
-    elif not (_is_ignored(said, long=long) or _is_rate(said, context)):
+    elif not (_is_ignored(said, long=long, known=share is not None) or _is_rate(said, context)):
         return None
     if sure is None:
         return None
+    topic = "read" if ONLY_WEIGHTS.search(statement.text) is not None else ""
+    if cache is not None and share is not None and not cache.context:
+        return Wrong(
+            f"{cache.bytes / 1e9:.3g} GB of cache are read at each step beside"
+            f" {cache.bytes / share / 1e9:.3g} GB of weights",
+            sure,
+            numbers={"cache_bytes": cache.bytes, "weight_bytes": cache.bytes / share},
+            topic=topic,
+        )
     if cache is not None and share is not None:
         of_all = "" if cache.sequences == 1 else f"{cache.sequences} sequences of "
         return Wrong(
@@ -227,6 +238,7 @@ def _judge(said: Said) -> Wrong | None:
                 "cache_bytes": cache.bytes,
                 "weight_bytes": cache.bytes / share,
             },
+            topic=topic,
         )
     length = context or 128_000
     size = _KV_BYTES_PER_TOKEN * length / 1e9
@@ -235,6 +247,7 @@ def _judge(said: Said) -> Wrong | None:
         " read for every token beside 15 GB of weights",
         sure,
         numbers={"context_tokens": length, "kv_bytes_of_an_8b": _KV_BYTES_PER_TOKEN * length},
+        topic=topic,
     )
 
 
@@ -262,7 +275,7 @@ def _is_elsewhere(said: Said) -> bool:
     """Whether another phase is meant; a prompt that is merely mentioned is the context of one."""
     statement = said.statement
     if statement.phase is Phase.PREFILL and statement.kind is Kind.KV_IGNORED:
-        if said.says(_OF_STEP):
+        if said.says(_OF_STEP) or PREFILL_ONLY.search(statement.text) is not None:
             return False
         if statement.phase_reach > 1:
             return said.has(_OF_PROMPT) or not said.has(_MENTIONED)
@@ -275,12 +288,12 @@ def _sure(statement: Statement) -> Confidence | None:
     if statement.status is Status.MEASURED and _CAME_BEFORE.search(statement.text) is not None:
         return Confidence.HIGH
     hedged = statement.status is Status.HEDGED and statement.kind is Kind.KV_IGNORED
-    if hedged and _PERMITTED.search(statement.text) is not None:
+    if hedged and (_PERMITTED.search(statement.text) or PREFILL_ONLY.search(statement.text)):
         return Confidence.HIGH
     return confidence_of(statement)
 
 
-_ANSWERED = re.compile(r"\. (?:No|Nope|Not at all|Never)\b")
+_ANSWERED = re.compile(r"\. (?:A(?:nswer)?[:.] )?(?:No|Nope|Not at all|Never)\b")
 
 
 _OF_CAPACITY = Form(
@@ -310,12 +323,13 @@ def _is_lever_denied(said: Said) -> bool:
     """Whether a smaller cache is said to bring nothing."""
     statement = said.statement
     told = statement.status is Status.ASSERTED
-    return told and CACHE_LEVER_DENIED.search(statement.text) is not None
+    return told and CACHE_LEVER_DENIED.search(statement.sentence_text) is not None
 
 
 _OTHER_LEVERS = frozenset({"KVQ", "GQA", "ATTN", "PREFIX", "SPEC", "TP", "BATCH", "OFFLOAD"})
 _ABOUT_LENGTH = (
-    r"context|tokens?\b(?! ?(?:/|per|a) ?s(?:ec)?)|(?<!per )(?:prompt|window|session|history"
+    r"context|tokens?\b(?! ?(?:/|per|a) ?s(?:ec)?)|(?<!per )(?:prompt|window|session|histor(?:y"
+    r"|ies)"
     r"|conversation|document|inputs?\b|novel|transcript)|however long"
 )
 _SAME_RATE = (
@@ -429,7 +443,7 @@ _ADDED = (
 """The cache is counted after all."""
 
 
-def _is_ignored(said: Said, *, long: bool) -> bool:
+def _is_ignored(said: Said, *, long: bool, known: bool) -> bool:
     statement = said.statement
     if statement.kind is not Kind.KV_IGNORED or "SHORT" in statement.sentence:
         return False
@@ -449,6 +463,7 @@ def _is_ignored(said: Said, *, long: bool) -> bool:
         return "KV" in statement.around
     # a sentence that names neither cache nor length repeats what the one before it said
     named = not statement.sentence.isdisjoint({"KV", "KVQ", "LONG"})
+    named |= known and ONLY_WEIGHTS.search(statement.text) is not None
     return (
         named
         or said.says(rf"{_ABOUT_LENGTH}|sequence|length")

@@ -38,7 +38,8 @@ _LEFT_OUT: Final = (
     r" (?:zero|free|nothing)|treated as (?:free|zero|nothing|noise))"
 )
 _NO_MATTER: Final = (
-    r"(?:noise|bookkeeping|second[- ]order|an? (?:afterthought|detail|footnote|formality"
+    r"(?:noise|bookkeeping|second[- ]order(?: effect| term| correction| item)?|an? (?:afterthought"
+    r"|detail|footnote|formality"
     r"|trifle|storage (?:matter|question|issue)|capacity (?:matter|question|issue)"
     r"|matter of (?:room"
     r"|space|storage|capacity)|lookup)|lookups|looked up|nothing|no (?:traffic|load|factor|cost"
@@ -66,8 +67,10 @@ _CACHE_OUT: Final = Form(
     r"|reads?|budget|sum|bill)\b"
     r"|\b(?:has|have) no (?:\w+ )?(?:bearing|influence|effect|impact|say|weight)\b"
     r"|\b(?:stays?|remains?|sits?|is kept|lies) (?:\w+ ){1,4}?and (?:is|are) (?:not"
-    r"|never) (?:\w+ )?"
-    r"(?:read|fetched|touched|moved)\b)"
+    r"|never) (?:\w+ )?(?:read|fetched|touched|moved)\b"
+    r"|\b(?:is|are) (?:only |just |merely )?(?:stored|held|kept|parked|resident),? (?:but "
+    r"|and )?(?:not"
+    r"|never) (?:streamed|read|moved|fetched|re-?read|touched|transferred)\b)"
 )
 """The cache, and then that it is left out."""
 _OUT_CACHE: Final = Form(
@@ -100,10 +103,13 @@ _READS: Final = (
     r"|streaming"
     r"|moving|loading|fetching|pulling)"
 )
-_ONLY_WEIGHTS: Final = Form(
+ONLY_WEIGHTS: Final = Form(
     rf"\b(?:all|everything|the only thing)(?: that| which)? (?:\w+ ){{1,3}}?{_READS} (?:is|are)"
     rf" {_WEIGHTS}\b"
     rf"|\b{_READS} (?:only|just|nothing but|solely|exclusively) {_WEIGHTS}\b"
+    rf"|\b{_WEIGHTS} (?:is|are) (?:all|everything)(?: that| which)? (?:\w+ ){{1,3}}?{_READS}(?=$"
+    rf"|[.,;:)])"
+    rf"|\b(?:only|just|nothing more than) (?:has|have|needs?) to {_READS} {_WEIGHTS}\b"
     rf"|\b{_READS} {_WEIGHTS} (?:only|alone|exclusively|and (?:nothing (?:else|more)|that is (?:all"
     r"|it)))\b"
     rf"|\b{_READS} (?:still |just |exactly )?\d[\d.]* ?GB(?: of weights?)?(?: (?:per|a|for each"
@@ -159,7 +165,7 @@ def cache_effects(
     pointing = clause.opener == ":" or _POINTING.search(text) is not None
     labelled = pointing and "KV" in sentence.names and "KV" not in names
     found = _left_out(text, names | {"KV"} if labelled else names, labelled=labelled)
-    found = found or _same_in(sentence, clause)
+    found = _denied_in(sentence, clause) or found or _same_in(sentence, clause)
     if found is not None:
         start, end = found
         yield Effect(Kind.KV_IGNORED, clause.start + start, clause.start + end)
@@ -174,10 +180,19 @@ def _same_in(sentence: Sentence, clause: Clause) -> tuple[int, int] | None:
     return same.start() + shift, same.end() + shift
 
 
+def _denied_in(sentence: Sentence, clause: Clause) -> tuple[int, int] | None:
+    """Where a clause ends what denies a smaller cache: "it saves room, but no time"."""
+    named = not sentence.names.isdisjoint({"KV", "KVQ"}) or "vict" in sentence.text
+    denied = CACHE_LEVER_DENIED.search(sentence.text) if named else None
+    shift = sentence.start - clause.start
+    if denied is None or not clause.start < sentence.start + denied.end() <= clause.end:
+        return None
+    return max(denied.start() + shift, 0), denied.end() + shift
+
+
 def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] | None:
-    denied = CACHE_LEVER_DENIED.search(text) if names & {"KV", "KVQ"} else None
-    if denied is not None:
-        return denied.span()
+    if (either := _OR_NONE.search(text)) is not None:
+        return either.span()
     if names & _OF_CACHE or "ontext" in text:
         ignored = KV_IGNORED.search(text)
         if ignored is not None:
@@ -194,12 +209,10 @@ def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] 
         if labelled and (none := _NONE.match(text)) is not None:
             return none.span()
     if names & {"WEIGHTS", "BYTES"} or " GB" in text:
-        only = _ONLY_WEIGHTS.search(text)
+        only = ONLY_WEIGHTS.search(text)
         if only is not None:
             return only.span()
-    for form in (_OR_NONE, _ROOM_NOT_SPEED):
-        match = form.search(text)
-        if match is not None:
-            return match.span()
+    if (room := _ROOM_NOT_SPEED.search(text)) is not None:
+        return room.span()
     same = spans_lengths(text)
     return None if same is None else same.span()

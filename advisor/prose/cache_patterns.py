@@ -15,7 +15,7 @@ from advisor.prose.lengths import inputs_in, may_tell_length
 _LITTLE: Final = (
     r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"
     r"|peanuts|(?:pocket|small|loose|spare) change|crumbs|a drop in the (?:bucket|ocean)|dwarfed"
-    r"|immaterial|insignificant|trivial|tiny|irrelevant"
+    r"|immaterial|insignificant|trivial|tiny|irrelevant|small (?:fry|beer|potatoes)"
     r"|(?:too small|not enough) to (?:count|matter|notice)|not worth (?:counting|mentioning))"
 )
 _ROOM: Final = r"(?:room|space|capacity|size|fit|fitting|memory(?! bandwidth)|storage)"
@@ -26,11 +26,19 @@ _LENGTH: Final = (
 _WEIGHTS: Final = (
     r"(?:the )?(?:\d[\d.,]* ?GB of )?(?:weights?|parameters|weight (?:bytes|reads?|traffic))"
 )
+_PREFILL_ONLY: Final = (
+    r"(?:costs?|matters?|counts?|hurts?|(?:is|are|gets?) (?:paid(?: for)?|felt|noticed)"
+    r"|weighs?) (?:you "
+    r"|us )?(?:only|just|solely|merely) (?:at|in|during|for|before|until) (?:the )?(?:prefill"
+    r"|prompt processing|first token|ttft)"
+)
+PREFILL_ONLY: Final = Form(rf"\b{_PREFILL_ONLY}\b")
+"""A long context that is said to cost nothing after the prompt."""
 KV_IGNORED: Final = Form(
     # negligible, a rounding error, vanishes beside the weights
     r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|rounding error|not worth counting"
-    rf"|(?:is|are|stays?|remains?|has become|becomes?) (?:(?!no|not|never|hardly)\w+ ){{0,2}}?"
-    rf"{_LITTLE}"
+    rf"|(?:is|are|stays?|remains?|has become|becomes?|(?<=they)['’]re|(?<=it)['’]s|(?<=that)['’]s)"
+    rf" (?:(?!no|not|never|hardly)\w+ ){{0,2}}?{_LITTLE}"
     r"|(?:vanish|disappear|pale|drown)(?:e?s)? (?:beside|next to|against|in|behind|under"
     r"|compared)"
     r"|(?:small|nothing) (?:against|compared|beside|next to)"
@@ -44,7 +52,8 @@ KV_IGNORED: Final = Form(
     r"|(?:same|identical) \d[\d.]* ?(?:tok\S*|t/s|ms) as (?:with no|without)"
     r"|(?:does|do|will|would) (?:therefore )?not (?:change|affect|alter|influence|reduce|lower"
     r"|slow)|doesn['’]t (?:change|affect|slow)"
-    r"|irrelevant|(?:does|do) not enter|plays? no (?:role|part)|no (?:role|influence|effect|impact)"
+    r"|irrelevant|(?:does|do) not enter|plays? no (?:role|part)|no (?:role|influence|effect|impact"
+    r"|bearing|say)"
     # purely a question of room
     r"|(?:purely|only|merely|just|solely|nothing but) (?:a |an )?(?:question|matter|problem|issue)"
     rf" of {_ROOM}"
@@ -93,6 +102,7 @@ KV_IGNORED: Final = Form(
     r"|the )?(?:empty|blank"
     r"|fresh|brand[- ]new|short|start|beginning|outset|first (?:page|token|turn))\w*"
     r"|(?:context|prompt|history) (?:length|size|depth) never \w+"
+    rf"|{_PREFILL_ONLY}"
     r"|neither [^.;]{3,80}? (?:enters?|counts?|matters?|plays? a (?:part|role))"
     r"|keeps? (?:its|the same) (?:pace|speed|rate)"
     r"|(?:stays?|remains?|is) (?:where|what|as) it was at \d\w*"
@@ -148,15 +158,30 @@ _FRESH: Final = Form(
 """No context at all, to compare a long one with."""
 LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")
 _TOKENS: Final = Form(r"(?<![\w.,])(\d{2,3})[- ]tokens?\b(?! ?(?:/|per|a second))")
-CACHE_LEVER_DENIED: Final = Form(
-    r"\b(?:(?:fp8|int8|int4|fp4|q8|q4|8-bit|4-bit|quanti[sz](?:ed|ing)|smaller|narrower"
-    r"|half-width|compress(?:ed|ing)) (?:the )?(?:kv(?:[- ]cache)?|cache|k/v|keys and values)"
+_NARROW: Final = (
+    r"(?:fp8|int8|int4|fp4|q8|q4|[48][- ]bit|quanti[sz](?:ed|ing)|smaller|narrower|half-width)"
+)
+_SMALLER_CACHE: Final = (
+    rf"(?:(?:{_NARROW}|compress(?:ed|ing)) (?:the )?(?:kv(?:[- ]cache)?|cache|k/v|keys and values)"
     r"|(?:evict|halv|shrink|compress|quanti[sz]|prun|trim)ing (?:\S+ ){0,5}?(?:kv|cache)"
-    r"|(?:kv|cache) (?:quanti[sz]ation|compression|eviction))\b[^.;:]{0,48}?"
+    r"|(?:kv|cache) (?:quanti[sz]ation|compression|eviction)"
+    r"|evict(?:ion of|ing) (?:\w+ ){0,2}?(?:tokens|entries|keys|turns)"
+    rf"|(?:kv|cache|keys and values) (?:in|at) (?:{_NARROW}|[48] bits))"
+)
+_ROOM_ALONE: Final = (
+    r"(?:buys?|saves?|gives?|brings?|frees?|wins?|gains?|yields?|gets?|means?) (?:you |us |only "
+    r"|just "
+    r"|more |some |nothing but )*(?:room|memory|space|capacity|vram)(?:,? (?:but|and)|,)"
+    r" (?:(?:it|that) )?(?:no|not|never|won['’]t|will not|does not|doesn['’]t|cannot|can['’]t)"
+    r" (?:\w+ ){0,3}?(?:speed|time|tokens|pace|faster|latency|milliseconds?|ms|tok\S*|rate|quicker)"
+)
+CACHE_LEVER_DENIED: Final = Form(
+    rf"\b{_SMALLER_CACHE}\b[^.;:]{{0,48}}?"
     r"(?:(?<!not )\b(?:pointless|useless|no use|a waste|not worth (?:it|the)|for nothing)\b"
     r"|\b(?:brings?|buys?|gains?|gives?|wins?|does|changes?) nothing\b"
+    rf"|\b{_ROOM_ALONE}\b"
     r"|\b(?:cannot|can['’]?t|can not|will not|won['’]t|does not|doesn['’]t)"
-    r" (?:make|speed|shorten|help|lower|cut|reduce|change|move))",
+    r" (?:make|speed|shorten|help|lower|cut|reduce|change|move|affect|raise|improve|touch))",
 )
 """A smaller cache that is said to bring nothing."""
 CELL_IGNORED: Final = Form(

@@ -123,7 +123,7 @@ def _relative(block: Block, clause: Clause, column: str, value: float) -> Effect
     label = f"{block.row} {column}"
     is_time = LABEL_TIME.search(label) is not None or re.search(r"\b(?:latency|time)\b", column)
     is_rate = LABEL_RATE.search(label) is not None or re.search(
-        r"\b(?:speed|speed-?up|rate)\b", column
+        r"\b(?:speed|speed-?up|rate|pace)\b", column
     )
     if bool(is_time) == bool(is_rate):
         return None

@@ -159,12 +159,19 @@ def byte_ratio(text: str) -> float | None:
         one, other = (_number(told) for told in pair.groups() if told)
         if 0.0 < one <= _WIDEST and 0.0 < other <= _WIDEST and one != other:
             return max(one, other) / min(one, other)
-    widths = widths_of(text)
+    widths = widths_of(text).union(*map(widths_of, _SLOWER_FORMAT.findall(text)))
     if len(widths) > 1:
         told.append(max(widths) / min(widths))
     elif not told and widths and min(widths) < UNQUANTIZED_BITS:
         told.append(UNQUANTIZED_BITS / min(widths))
     return max(told, default=None)
+
+
+_SLOWER_FORMAT: Final = Form(
+    r"(?:\btimes|\btwice|\d ?[x×]) (?:as (?:fast|quick)(?:ly)? as|(?:faster|quicker) than)"
+    rf" (?:(?:in|with|under|at) )?(?:the |its |our |an? |plain )?({FORMAT})\b"
+)
+"""The format that another is so many times as fast as."""
 
 
 def _number(told: str) -> float:

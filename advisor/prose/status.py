@@ -16,6 +16,7 @@ from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.matrix import embedding, is_certain, is_conditional
 from advisor.prose.model import Status
+from advisor.prose.other_matters import is_another_matter
 from advisor.prose.refusals import REJECTING, is_dropped, is_rejected
 from advisor.prose.rows import is_put_to_test
 from advisor.prose.sentences import Clause, Sentence
@@ -179,7 +180,8 @@ def _is_unconditional(text: str, begin: int, start: int, end: int) -> bool:
 _NOT: Final = re.compile(r"(?:\bnot|n['’]t) $")
 _ON_LOAD: Final = Form(
     r" (?:the |its |our )?(?:\w+ )?(?:load|batch|concurrency|traffic|utili[sz]ation|occupancy"
-    r"|number of (?:users|streams|sessions|requests|chats))\b"
+    r"|number of (?:users|streams|sessions|requests|chats)|context|history|prompt|depth|length"
+    r"|how (?:long|deep|many tokens (?:came|went|precede|stand|are cached)))\b"
 )
 _FORESEEN: Final = Form(r"\b(?:will|would|should|shall|going to)\b")
 """After a block that begins as a report: what follows from it, and was not seen."""
@@ -343,19 +345,23 @@ def _is_taken_back(text: str, sentences: Sequence[Sentence], index: int, clause:
     for other in sentence.clauses:
         if other.start <= clause.start or other.opener not in _OPPOSED:
             continue
+        if other.opener in {"but", "yet"} and is_another_matter(text[other.start : other.end]):
+            continue
         if other.opener in {"but", "yet"} or not _CONCEDED.search(text, other.start, other.end):
             return True
     if REFUTING_CLAUSE.match(text, clause.end, sentence.end) is not None:
-        return True
+        return not is_another_matter(text[clause.end : sentence.end])
     for later in sentences[index + 1 : index + 3]:
         if REFUTES.match(text, later.start):
-            return True
+            return _OPPOSING.match(later.text) is None or not is_another_matter(later.text)
         if later.is_question:
             break
     before = sentences[index - 1] if index else None
     return before is not None and bool(REFUTING_TAIL.search(before.text))
 
 
+_OPPOSING: Final = Form(r"\W*(?:but|yet|however|unfortunately|sadly|except)\b")
+"""How a sentence begins that may be about another matter."""
 _PLURAL: Final = re.compile(r"[a-z]{3,}[^siu\W]s")
 """A noun in the plural, after which "cut" is no past form."""
 

@@ -6,6 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
+from advisor.prose.frame import frame_of
 from advisor.prose.lengths import per_token_in, sequences_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.named import cache_bytes
@@ -42,7 +43,7 @@ def cache_of(said: Said, context: int) -> Cache | None:
     """Bytes of cache that a step reads, by the model or as told; None where it is unknown."""
     frame, text = said.statement.frame, said.statement.context_text
     if context <= 0:
-        return None
+        return _told_beside(said)
     sequences = max(frame.batch or 1, frame.sequences or 1, sequences_in(_up_to(said.statement)))
     told = frame.kv_per_token or per_token_in(text)
     if told is not None:
@@ -63,6 +64,21 @@ def cache_of(said: Said, context: int) -> Cache | None:
         weights = count * (frame.weight_bits or 16.0) / 8.0
     moved = per_token * context * sequences
     return Cache(moved, per_token, context, sequences, moved / weights if weights else None)
+
+
+def _told_beside(said: Said) -> Cache | None:
+    """Bytes of cache that a text tells near by, beside those of the weights."""
+    text = said.statement.context_text
+    cache, weights = frame_of(text).kv_bytes, said.statement.frame.weight_bytes
+    if not cache or not weights or _ROOM.search(text) is not None:
+        return None
+    return Cache(cache, 0.0, 0, 1, cache / weights)
+
+
+_ROOM: Final = Form(
+    r"\b(?:free|left|leav\w+|remain\w*|available|room|spare|reserv\w+|budget|pool|up to|limit\w*)\b"
+)
+"""Bytes that caches may take, and no step reads for sure."""
 
 
 def _up_to(statement: Statement) -> str:
