@@ -28,8 +28,9 @@ COMPUTE: Final = (
     r"|(?:core |gpu )?clock(?: speed| rate)?s?)"
 )
 MEMORY: Final = (
-    r"(?P<memory>(?:memory|hbm|dram|vram|ddr|weight|kv)?[- ]?bandwidth|memory|hbm|dram|vram|bytes"
-    r"|weights?|(?:weight |kv |cache )?(?:reads|reading|loads|loading|streaming|traffic|fetch\w*)"
+    r"(?P<memory>(?:memory|hbm|dram|vram|ddr|weight|kv)?[- ]?bandwidth|memory|hbm\w*|dram|vram"
+    r"|(?:lp|g)?ddr\d\w*|bytes|weights?|(?:weight |kv |cache )?(?:reads|reading|loads|loading"
+    r"|streaming|traffic|fetch\w*)"
     r"|data movement|i/?o|kv cache|[gt]b/s)"
 )
 _BYTES: Final = r"[gt]b/s|(?:memory )?bandwidth|memory|hbm|bytes|dram|vram|weights?|\d+ ?gb"

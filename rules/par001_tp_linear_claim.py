@@ -192,6 +192,8 @@ def _judge(said: Said, before: Sequence[Statement] = ()) -> Wrong | None:
     if OVER_BANDWIDTH.search(statement.text) is not None or statement.text.startswith("="):
         return None  # arithmetic, of which somebody may conclude something
     text = statement.context_text
+    if said.has(_EXCHANGE_TIMED) or _OF_A_PART.search(statement.text) is not None:
+        return None
     if not _is_split(said) or is_staged(text) or has_replicas(text) or _is_bound(statement):
         return None
     metrics = {"RATE", "TIME", "FASTER", "DECODE", "TOKENS", "SINGLE"}
@@ -265,7 +267,11 @@ _BEFORE_EXCHANGE = Form(
     r"[^.;]{0,40}?\b(?:all-?reduces?|communication|exchange|overheads?|fixed|launch\w*)\b"
     r"|\b(?:floors?|lower bound|on paper|at best|ideal(?:ly)?)\b"
 )
-_ROOF = Form(r"\b(?:rooflines?|lower bounds?|weights[- ]only floor)\b")
+_ROOF = Form(
+    r"\b(?:no|never|not|cannot|can['’]t)\b[^.;]{0,48}?\b(?:more often|sooner|faster|quicker"
+    r"|earlier|less|below"
+    r"|under) (?:\w+ ){0,2}?\d|\b(?:rooflines?|lower bounds?|weights[- ]only floor)\b"
+)
 _ADDED = Form(
     r"\b(?:to this|on top|we add|adds?|added|adding|plus|then comes?|beside this)\b[^.;]{0,60}?"
     r"\b(?:all-?reduces?|communication|exchange|collectives?)\b"
@@ -362,6 +368,16 @@ def _leaves_out_exchange(said: Said) -> bool:
     )
 
 
+_EXCHANGE_TIMED = (
+    r"\b\d+ all-?reduces?\b[^;]{0,160}?\d ?[uµ]s per all-?reduce"
+    r"|\d ?[uµ]s (?:per|an|each) all-?reduce\b"
+)
+"""The exchange is added up of its calls."""
+_OF_A_PART = Form(
+    r"\b(?:weight|fixed|read|reading|memory|matrix|compute|variable) (?:part|share|portion|term"
+    r"|time)\b"
+    r"|\bdon['’]t divide\b|\bdo not divide\b"
+)
 _COUNTED_EXCHANGE = (
     r"\d[\d.]* ?(?:ms|[uµ]s)\b[^.;]{0,40}?\ball-?reduces?\b|\ball-?reduces?\b[^.;]{0,40}?\d ?(?:ms"
     r"|[uµ]s)\b"

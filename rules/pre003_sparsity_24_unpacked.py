@@ -164,12 +164,16 @@ def _saves(statement: Statement) -> Confidence | None:
     return confidence_of(statement) if told or statement.kind is Kind.SKIPPED else None
 
 
+_BY_BYTES = r"\b(?:by|through|via) (?:its|the|fewer) (?:\w+ )?bytes\b|\bthe right kernel\b"
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = gain(said, "S24") or _saves(statement)
     if sure is None or "PREFILL" in statement.clause:
         return None
     packed = "PACKED" in statement.nearby or said.has(r"\bindices\b|\bmetadata\b|9/16")
+    packed = packed or said.says(_BY_BYTES)
     packed = packed and not said.has(_UNPACKED)
     most = _MOST_OF_BITS.get(statement.frame.weight_bits or 16.0, _MOST)
     if packed and statement.table is not None and (statement.frame.weight_bits or 16.0) < 16.0:

@@ -50,6 +50,12 @@ _SIZE_COLUMN: Final = Form(
     r"|^(?:file|gguf|checkpoint|on disk)\b"
 )
 """A column of what the weights take; a size of no file stands in one of memory."""
+_PASS_COLUMN: Final = Form(
+    r"\btokens? (?:per|a|/) ?(?:pass|round|step|verification|cycle)\b"
+    r"|\b(?:accepted|acceptance) (?:length|tokens)\b"
+)
+"""A column of the tokens that leave with each pass of the target."""
+_NUMBER: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s*")
 _GIGABYTES: Final = re.compile(r"\s*[~≈]?\s*(\d+(?:\.\d+)?)\s?GB\s*")
 _INTEGER: Final = re.compile(r"\s*(\d[\d,]*)\s*")
 
@@ -67,11 +73,14 @@ def row_frame(block: Block) -> Frame:
     weights: float | None = None
     cache: float | None = None
     whole: float | None = None
+    passes: float | None = None
     for header, cell in zip(block.columns, block.cells, strict=False):
         if _BATCH_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
             batch = int(count[1].replace(",", ""))
         if _DEVICES_COLUMN.search(header) and (count := _INTEGER.fullmatch(cell)):
             devices = int(count[1].replace(",", ""))
+        if _PASS_COLUMN.search(header) and (count := _NUMBER.fullmatch(cell)):
+            passes = float(count[1])
         size = _GIGABYTES.fullmatch(cell)
         if size is None:
             continue
@@ -83,8 +92,14 @@ def row_frame(block: Block) -> Frame:
         elif _BYTES_COLUMN.search(header):
             whole = value
     if whole is not None:
-        return Frame(batch=batch, devices=devices, weight_bytes=whole, kv_bytes=0.0)
-    return Frame(batch=batch, devices=devices, weight_bytes=weights, kv_bytes=cache)
+        weights, cache = whole, 0.0
+    return Frame(
+        batch=batch,
+        devices=devices,
+        weight_bytes=weights,
+        kv_bytes=cache,
+        tokens_per_pass=passes,
+    )
 
 
 _UPON: Final = re.compile(

@@ -101,6 +101,7 @@ _STAGES: Final = Form(
     r"|the) pipeline\b|\b\w+-stage pipeline|\bas"
     r" (?:pipeline )?stages\b|\bpp"
     r" ?=?\d\b"
+    r"|\bpipeline over \w+ (?:gpus?|cards?|devices?|nodes?)\b|\bboth (?:halves|parts) in turn\b"
     r"|\blayer[- ]split\b|\bsplit[- _]mode[ =]layer\b|-sm layer\b|\blayer[- ]wise split\b"
     r"|\b(?:each|every) (?:\w+ )?(?:gpu|card|node|device|machine|stage|accelerator)\b[^.;,]{0,24}?"
     rf" (?:half|an? (?:third|quarter|eighth)|{NUMBER}) (?:of )?(?:the |its |all )?(?:\d+ )?layers\b"

@@ -185,6 +185,7 @@ UNCHANGED: Final = Form(
     r" )?(?:nothing"
     r"|little|almost nothing|no (?:gain|speedup|benefit|time))"
     r"|would be (?:wasted|for nothing|in vain)"
+    r"|(?:plays?|has|have|had|played) no (?:part|role|say|bearing)\b"
     r"|(?:wo|does|do|would)(?:n['’]t| not) (?:show|matter|register|be (?:seen|felt|noticed"
     r"|visible))"
     r"|will not (?:show|matter|register|be (?:seen|felt|noticed|visible))"

@@ -137,7 +137,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
     "FLP008 bytes": (
         {"kind": Kind.SAVING, "cause": "ACTQ", "is_single": True, "words": "8-bit activations"},
         [
-            (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), ({"is_single": False}, None),
+            (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), ({"is_single": False}, MEDIUM),
             ({"words": "8-bit weights and activations"}, None), ({"cause": "QUANT"}, None),
             ({"words": "activations: half the activation traffic"}, None),
         ],
