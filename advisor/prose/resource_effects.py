@@ -62,7 +62,11 @@ def _limit(text: str, clause: Clause) -> Effect | None:
         elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
             if _CAPACITY.search(text, clause.start, named.end) is not None:
                 continue  # "the 24 GB of memory are not the bottleneck"
-            if _BY_ANOTHER.search(text, clause.start, clause.end) is not None:
+            near = max(0, clause.start - _NEAR)
+            if (
+                _BY_ANOTHER.search(text, clause.start, clause.end) is not None
+                or _ON_CHIP.search(text, near, clause.end) is not None
+            ):
                 continue  # "latency-bound, not bandwidth-bound" names the limit
             return Effect(Kind.BOUND, clause.start, clause.start + 1)
     return None
@@ -83,6 +87,9 @@ _BY_ANOTHER: Final = Form(
     r"|overheads?|communication|synchroni[sz]ation|network|all-?reduces?|host|python|cpu|disk)\b"
 )
 """What a step waits for that is neither arithmetic nor memory."""
+_NEAR: Final = 160
+_ON_CHIP: Final = Form(r"\b(?:l[23]|llc|last-level|on-chip|sram)\b")
+"""Weights that are said to come from a cache: another claim, which is judged by its size."""
 _IS_NOT: Final = Form(
     r"\b(?:is|are|was|were)(?: not|n['’]t)\b(?! enough)(?![^.;:]* but )",
 )
