@@ -135,7 +135,8 @@ def _relative(block: Block, clause: Clause, column: str, value: float) -> Effect
 _LIMIT_COLUMN: Final = Form(
     r"\b(?:bound|limited|governed|held up|determined) by\b|\b(?:bottleneck|limiter"
     r"|limiting (?:factor"
-    r"|resource)|limited|bound|waits? (?:for|on)|(?:dominant|scarce|critical"
+    r"|resource)|limited|bound|what (?:\w+ )?(?:limits|bounds|slows)(?: \w+){0,2}"
+    r"|waits? (?:for|on)|(?:dominant|scarce|critical"
     r"|constraining) (?:resource|factor))\W*$"
 )
 

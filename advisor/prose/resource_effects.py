@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from advisor.forms import Form
-from advisor.limits import Limit, limits_in
+from advisor.limits import Limit, limit_alone, limits_in
 from advisor.prose.activations import activations_decide
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_effects import cache_effects
@@ -57,7 +57,8 @@ def _limit(text: str, clause: Clause) -> Effect | None:
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
             adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
             said_so = _COPULA.match(text, named.start) or COPULA.search(before)
-            if not adjective or said_so is not None:
+            labelled = clause.opener == ":" and limit_alone(text[clause.start : clause.end])
+            if not adjective or said_so is not None or labelled:
                 return Effect(Kind.BOUND, named.start, named.end)
         elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
             if _CAPACITY.search(text, clause.start, named.end) is not None:
@@ -69,6 +70,9 @@ def _limit(text: str, clause: Clause) -> Effect | None:
             ):
                 continue  # "latency-bound, not bandwidth-bound" names the limit
             return Effect(Kind.BOUND, clause.start, clause.start + 1)
+    if clause.opener == ":" and _LIMIT_LABEL.search(text, 0, clause.start) is not None:
+        alone = limit_alone(text[clause.start : clause.end]) is Limit.COMPUTE
+        return Effect(Kind.BOUND, clause.start, clause.end) if alone else None
     return None
 
 
@@ -90,6 +94,11 @@ _BY_ANOTHER: Final = Form(
 _NEAR: Final = 160
 _ON_CHIP: Final = Form(r"\b(?:l[23]|llc|last-level|on-chip|sram)\b")
 """Weights that are said to come from a cache: another claim, which is judged by its size."""
+_LIMIT_LABEL: Final = Form(
+    r"\b(?:bottlenecks?|limit(?:er)?|limiting (?:factor|resource)|(?:limited|bound|held up|gated)"
+    r" by|waits? (?:for|on))\W{0,4}$"
+)
+"""A label of what follows a colon: "Bottleneck: FLOPs"."""
 _IS_NOT: Final = Form(
     r"\b(?:is|are|was|were)(?: not|n['’]t)\b(?! enough)(?![^.;:]* but )",
 )
