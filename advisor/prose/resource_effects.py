@@ -40,8 +40,10 @@ from advisor.prose.patterns import (
     UTILISATION,
 )
 from advisor.prose.premises import premises
+from advisor.prose.replies import replies_in
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tier_effects import tier_effects
+from advisor.prose.users import AS_OWN
 from advisor.prose.zeros import zeros_skipped
 
 
@@ -181,7 +183,11 @@ def resource_effects(
     if "PEAK" in names and "dense" in text.lower() and (peak := SOME_PEAK.search(text)) is not None:
         yield Effect(Kind.PEAK, clause.start + peak.start(), clause.start + peak.end())
     in_column = block.kind is BlockKind.CELL and _BARE.fullmatch(text) is not None
-    if SOME_AMOUNT.search(text) is not None or (in_column and "GB" in block.column):
+    as_own = AS_OWN.search(text)
+    if as_own is not None:
+        yield Effect(Kind.CARRIED, clause.start + as_own.start(), clause.start + as_own.end())
+    replied = " second" in text and any(replies_in(text))
+    if SOME_AMOUNT.search(text) is not None or (in_column and "GB" in block.column) or replied:
         yield Effect(Kind.AMOUNT, clause.start, clause.start + 1)
     if names & {"PEAK", "CAPACITY"} and (advice := ADVICE.search(text)) is not None:
         yield Effect(

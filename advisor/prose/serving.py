@@ -83,6 +83,17 @@ _COSTLESS: Final = Form(
 _WORTH: Final = Form(
     r"\b(?:pays? for (?:itself|themselves)|(?:is|are) (?:always )?worth (?:it|having|the trouble"
     r"|the effort|switching on|enabling))\b"
+    r"|\b(?:never|cannot|can(?: not|['’]t)|won['’]t|will (?:not|never)|could(?: not|n['’]t|"
+    r" never)) (?:ever )?(?:slows?|hurts?|harms?)\b(?! (?:the |its |our )?(?:\w+ )?(?:quality"
+    r"|outputs?|accuracy"
+    r"|texts?|answers?|distribution|results?))"
+    r"|(?<!hardly )(?<!rarely )(?<!longer )(?<!never )(?<!seldom )(?<!barely )(?<!not )\b(?:pays?"
+    r"|wins?"
+    r"|helps?|pure (?:upside|gain|win|profit))(?: off)?(?: (?:just as (?:well|much)|equally|too"
+    r"|also"
+    r"|even|still))? (?:at|under|in|with|during) (?:the |a )?(?:full(?: load)?|peak|heavy"
+    r"|high(?:est)?"
+    r" load|maximum|saturat\w+|rush hours?|busy|packed)\b"
 )
 """A lever that is said to earn more than it costs."""
 _ATTENTION: Final = (

@@ -12,6 +12,7 @@ from advisor.finding import ErrorClass
 from advisor.forms import Form
 from advisor.prose.lengths import inputs_in
 from advisor.prose.model import Kind, Phase
+from advisor.prose.replies import replies_in
 from advisor.said import Said, Wrong, bandwidth_of, confidence_of
 
 _READ: Final = r"(?:read|process|ingest|encod|handl|evaluat|swallow|digest|crunch|prefill)\w*"
@@ -23,16 +24,6 @@ _RATE_OF_PROMPT: Final = Form(
     r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?(?:tok(?:en)?s?(?: of prompts?)?(?:/s| per second| a second)"
     r"|t/s\b)"
 )
-_ANSWER_IN: Final = Form(
-    r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|summar(?:y|ies)|generat\w+"
-    r"|writ\w+)\b"
-    r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
-    r"|responses?|completions?|essays?|stor(?:y|ies)|summar(?:y|ies)|outputs?|letters?"
-    r"|texts?))\b[^.;]{0,48}?"
-    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|sec|seconds?|milliseconds?)\b"
-    r"|(?P<part>tenth|half|fifth|quarter|third) (?:of )?a sec(?:ond)?\b)"
-)
-_PART_OF_SECOND: Final = {"tenth": 0.1, "half": 0.5, "fifth": 0.2, "quarter": 0.25, "third": 1 / 3}
 _NEARLY: Final = 0.15
 _CLOSE: Final = 0.08
 _EACH_ONE: Final = (
@@ -96,21 +87,12 @@ def at_the_others_rate(said: Said) -> Wrong | None:
 def _at_prompt_rate(said: Said) -> bool:
     """Whether an answer is said to come at the rate at which the prompt was read."""
     statement = said.statement
-    answer = _ANSWER_IN.search(statement.text)
+    answer = next(replies_in(statement.text), None)
     rate = _RATE_OF_PROMPT.search(statement.context_text) if answer is not None else None
     if rate is None or answer is None:
         return False
     read = float(rate[1].replace(",", "")) * (1e3 if rate[2] else 1.0)
-    if answer["part"]:
-        seconds = _PART_OF_SECOND[answer["part"].lower()]
-    else:
-        scale = 1e-3 if answer["unit"].lower().startswith("m") else 1.0
-        seconds = float(answer["time"].replace(",", "")) * scale
-    if read <= 0 or seconds <= 0:
-        return False
-    return (
-        abs(int((answer["of"] or answer["long"]).replace(",", "")) / seconds / read - 1.0) < _NEARLY
-    )
+    return read > 0 and abs(answer.tokens_per_second / read - 1.0) < _NEARLY
 
 
 def _reads_again(said: Said) -> bool:
