@@ -240,6 +240,7 @@ _BECAUSE_OF_IT: Final = Form(
     r"|them)\b|\bas a (?:result|consequence)\b|\b(?:solely|purely|only|entirely) (?:by|from"
     r"|through|with)"
     r" (?:it|this|that)\b|\b(?:through|by|from|with) (?:this|that) (?:\w+ )?alone\b"
+    r"|^\W*(?:the )?(?:outcome|upshot|consequence)\b[^.;:]{0,40}:"
 )
 
 

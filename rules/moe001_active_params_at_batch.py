@@ -31,10 +31,11 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.operands import alone_at_batch_1, routed, sentences_of
-from advisor.prose.model import Kind
+from advisor.prose.model import Kind, Statement
+from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.tiers import FEW_EXPERTS
 from advisor.rule import CLAIMS, PROSE, STATEMENTS, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, many_rows
+from advisor.said import NO_DECODE, Said, Wrong, confidence_of_bound, many_rows, sizes_of
 from advisor.wording import factor, milliseconds, size
 
 RULE = Rule(
@@ -169,16 +170,19 @@ _OF_ONE: Final = Form(
 def _judge(said: Said) -> Wrong | None:
     """A step of many tokens that is said to read what one token reads."""
     statement, frame = said.statement, said.statement.frame
-    sure = confidence_of(statement)
+    sure = confidence_of_bound(statement)
     if sure is None or statement.kind is not Kind.READS or statement.phase in NO_DECODE:
         return None
     rows = max(frame.batch or 0, many_rows(said))
-    told = FEW_EXPERTS.search(statement.text)
-    if rows < _MANY or told is None or _OF_ONE.search(statement.text):
+    text = _REASON.sub("", statement.text)
+    told = FEW_EXPERTS.search(text)
+    if rows < _MANY or _OF_ONE.search(text) or _WHOLE.search(text):
+        return None
+    if told is None and not _tells_active_bytes(statement):
         return None
     if "MOE" not in statement.nearby and frame.active_parameters is None:
         return None
-    amount = re.search(r"(\d+(?:\.\d+)?) ?(?:B|billion)\b", told[0])
+    amount = re.search(r"(\d+(?:\.\d+)?) ?(?:B|billion)\b", told[0]) if told else None
     if amount is not None and frame.active_parameters is not None:
         share = float(amount[1]) * 1e9 / frame.active_parameters
         if not _LEAST < share < 1.0 / _LEAST:
@@ -192,3 +196,25 @@ def _judge(said: Said) -> Wrong | None:
 
 
 _LEAST: Final = 0.7
+_REASON: Final = Form(r"^\W*(?:since|because|as|given that) [^,;:.]{3,120}, ")
+"""A reason that opens a sentence, which may well be of one token."""
+_WHOLE: Final = Form(
+    r"\b(?:full|whole|entire|total|complete|close to|nearly|almost|practically|virtually"
+    r"|roughly all)\b"
+)
+"""What many tokens do read."""
+_OF_STEP: Final = Form(r"\b(?:weights?|steps?|traffic|bytes)\b")
+_WIDTHS: Final = (16.0, 8.0, 4.5)
+
+
+def _tells_active_bytes(statement: Statement) -> bool:
+    """Whether a step is said to read the bytes of the active parameters."""
+    _, active = sizes_of(statement)
+    if active is None or _OF_STEP.search(statement.text) is None:
+        return False
+    bits = statement.frame.weight_bits
+    return any(
+        _LEAST < one.gigabytes * 8e9 / (active * width) < 1.0 / _LEAST
+        for one in gigabytes_in(statement.text)
+        for width in ((bits,) if bits else _WIDTHS)
+    )

@@ -211,8 +211,10 @@ def _judge(said: Said) -> Wrong | None:
         first = re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is not None
         first &= re.search(_BETWEEN_TOKENS, statement.text, re.IGNORECASE) is None
         first |= re.search(_OF_EACH_WORD, statement.sentence_text, re.IGNORECASE) is None
+        later = re.search(_THEREAFTER, statement.text, re.IGNORECASE) is not None
+        first, about_tokens = first and not later, about_tokens or later
         carried = "TRANSFER" in statement.clause and statement.is_linked
-        wrong = not first and (statement.reach <= 2 or carried) and about_tokens
+        wrong = not first and (statement.reach <= 2 or carried or later) and about_tokens
     elif _rests_on_prompt(said):
         wrong = True
     else:
@@ -266,6 +268,12 @@ _BETWEEN_TOKENS = (
 """What is told of the tokens after the first, and compared with it perhaps."""
 _OF_STUDENT = 5.0
 """A smaller model reads so many times fewer bytes, and does help the tokens as well."""
+_THEREAFTER = (
+    r"\b(?:rest of (?:the |each |every |its )?(?:answer|reply|response|output|text|completion)"
+    r"|once the first (?:token|word) is|(?:each|every) (?:further|later|following|next|subsequent)"
+    r" token|(?:gap|time|interval|pause|wait) between (?:\w+ ){0,2}?tokens)\b"
+)
+"""The tokens after the first, in so many words."""
 _LABELLED = re.compile(
     r"\W*(?:tpot|itl|tbt|decode|ms per token|tok\S*)\b[^.:]{0,24}:", re.IGNORECASE
 )

@@ -31,6 +31,7 @@ from advisor.forms import Form
 from advisor.judge import GRACE
 from advisor.operands import wide_crossover
 from advisor.prose.cache_patterns import lengths_in
+from advisor.prose.lengths import READS_DOCUMENT
 from advisor.prose.model import Kind, Phase
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of
@@ -176,7 +177,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.cause == "QUANT" and "PREFILL" in statement.clause and said.says(_SAME_FOR):
         return _hidden(sure)
-    reading = _READ_IN.search(statement.text) is not None
+    reading = READS_DOCUMENT.search(statement.text) is not None
     if (statement.phase is not Phase.PREFILL and not reading) or _is_short(said):
         return None
     carried = statement.opener in _CONCLUDING or "TRANSFER" in statement.clause
@@ -200,15 +201,6 @@ def _judge(said: Said) -> Wrong | None:
 
 
 _FELT = 1.1
-_DOCUMENTS = (
-    r"(?:prompts?|contracts?|briefs?|documents?|reports?|pdfs?|manuals?|books?|novels?|transcripts?"
-    r"|codebases?|papers?|articles?|filings?)"
-)
-_READ_IN = Form(
-    r"\b(?:swallow\w*|digest\w*|ingest\w*|(?:take|takes|taking|took) in|read(?:s|ing)?(?: in)?)"
-    rf" (?:(?!model|checkpoint|weights?|bytes)\S+ ){{0,4}}?{_DOCUMENTS}\b"
-    rf"|\b{_DOCUMENTS} (?:is|are|gets?) (?:\w+ )?(?:read|processed|ingested|digested|taken in)\b"
-)
 _OF_PROMPT_ITSELF = Form(
     r"\bprompts?\b[^.;,]{0,24}? (?:is|are|gets?) (?:\w+ )?(?:read|processed|ingested|evaluated"
     r"|prefilled)|\bprefill\w* (?:\w+ ){0,3}?(?:fast|quick|speed)|\bttft\b|time to first token"
@@ -242,8 +234,19 @@ def _prompt_tokens(said: Said) -> int:
         return context
     if lengths := lengths_in(said.statement.sentence_text):
         return max(lengths)
-    long = "LONG" in said.statement.nearby or _READ_IN.search(said.statement.text) is not None
+    if lengths := [
+        int(match[1]) * 1000 for match in _OF_INPUT.finditer(said.statement.context_text)
+    ]:
+        return max(lengths)
+    long = "LONG" in said.statement.nearby or READS_DOCUMENT.search(said.statement.text) is not None
     return _LONG_PROMPT if long else 0
+
+
+_OF_INPUT = Form(
+    r"(?<![\w.])(\d{1,3}) ?k(?:[- ]tokens?)?[- ](?:tickets?|prompts?|documents?|inputs?|e-?mails?"
+    r"|articles?|contracts?|pages|files?|reports?|papers?|logs?)\b"
+)
+"""The length of what is read, told before: "8k-token tickets"."""
 
 
 def _is_short(said: Said) -> bool:

@@ -1,7 +1,8 @@
 """## What it does
 Flags wrong premises about a decode step: that it is spent in the sampler or in launches, that
 weights cross the slot of a card that holds them, that an adapter is all that is read, that layers
-run at once, that a cached prefix is not read, that weights come out of an on-chip cache.
+run at once, that a cached prefix is not read, that weights come out of an on-chip cache, that a
+device whose gauge is at 100% has no more to give.
 
 ## Why is this bad
 A step reads every weight of its layers, one layer after the other, and the keys and values of all
@@ -289,6 +290,34 @@ def _on_chip(said: Said) -> Wrong | None:
     )
 
 
+_GAUGE: Final = Form(
+    r"\b(?:gpu[- ]?util\w*|utili[sz]ation|nvidia-smi|nvtop|task manager|rocm-smi)\b[^;]{0,80}?"
+    r"(?<![\d.])(?:9\d|100) ?(?:%|per ?cent)"
+    r"|(?<![\d.])(?:9\d|100) ?(?:%|per ?cent) (?:gpu[- ]?util\w*|utili[sz]ation|gpu (?:usage|load))"
+)
+_OTHER_GAUGE: Final = Form(
+    r"\b(?:bandwidth|memory (?:controller|bus)|mbu|mfu|dram|hbm|sm (?:active|occupancy)|tensor"
+    r"|prefill"
+    r"|prompts?|train\w*|batch (?:of )?\d{2,})\b"
+)
+"""Gauges that do tell what is used, and phases that use it."""
+
+
+def _gauge(said: Said) -> Wrong | None:
+    """Busy time taken for use."""
+    text = said.statement.context_text
+    if _GAUGE.search(text) is None or _OTHER_GAUGE.search(text) is not None:
+        return None
+    if not is_small_batch(said.statement):
+        return None
+    return Wrong(
+        "the gauge tells for how much of the time some kernel ran, and not how much of the"
+        " bandwidth"
+        " or of the arithmetic it used: compare bytes per token times tokens per second with GB/s",
+        Confidence.HIGH,
+    )
+
+
 _JUDGES: Final[Mapping[Premise, Judge]] = MappingProxyType(
     {
         Premise.SAMPLER: _sampler,
@@ -298,5 +327,6 @@ _JUDGES: Final[Mapping[Premise, Judge]] = MappingProxyType(
         Premise.LAYERS: _layers,
         Premise.PREFIX: _prefix,
         Premise.ON_CHIP: _on_chip,
+        Premise.GAUGE: _gauge,
     }
 )

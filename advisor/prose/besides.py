@@ -20,6 +20,7 @@ RESIDENT: Final = Form(
     r" (?:the )?"
     r"(?:vram|hbm|gpu|card)|no offload\w*|loaded (?:in|into|onto) (?:the )?(?:vram|hbm|gpu"
     r"|memory|card)"
+    r"|every layer (?:\w+ )?(?:in|on) (?:the )?(?:vram|gpu|card)|(?:gpu|vram)[- ]resident"
     r"|holds? (?:the |your )?(?:complete|entire|whole)|fits? (?:\w+ )?(?:in|on|into) (?:the "
     r"|your )?(?:\w+ )?"
     r"(?:vram|hbm|gpu|card|memory|gb)|room to spare|steady[- ]state|start-?up|load(?:s|ed|ing)?\b"
@@ -129,6 +130,23 @@ _WINDOW_COUNTS: Final = Form(
 )
 
 
+_BUDGET: Final = Form(
+    r"\bmax[-_ ](?:new[-_ ])?tokens\b|\bn(?:um)?_predict\b|\bmax_output\w*"
+    r"|\bmax_completion_tokens\b"
+    r"|\bstop (?:sequences?|words?|strings?)\b|\b(?:shorter|briefer|terser) (?:answers|replies"
+    r"|outputs?"
+    r"|responses)\b|\b(?:answer|output|reply) length (?:limit|cap)\b"
+)
+"""How long an answer may become."""
+_BUDGET_COUNTS: Final = Form(
+    r"\b(?:requests? (?:end|finish|take|complete)\w*|end[- ]to[- ]end|whole|total|until (?:the|it)"
+    r"|finish\w*|done|wait(?:s|ing)?|cut (?:off|short)|truncat\w*|context|cache|kv|batch\w*"
+    r"|throughput|admit\w*|schedul\w*"
+    r"|reserv\w*|concurren\w*|queue\w*|slots?|users|sooner|draft\w*|specul\w*|prefill|prompt\w*"
+    r"|ttft|first|streams|parallel)\b"
+)
+
+
 class Beside(NamedTuple):
     """A lever that decode does not feel, and what is true of it."""
 
@@ -177,6 +195,13 @@ BESIDES: Final = (
         _TOKENIZER_COUNTS,
         told="a step reads all weights whatever text its token stands for, and a larger vocabulary"
         " makes the head larger: fewer tokens for a text, the time per token is 1.00x at best",
+        needs_residence=False,
+    ),
+    Beside(
+        _BUDGET,
+        _BUDGET_COUNTS,
+        told="a limit on the length of an answer ends it sooner; each of its tokens reads the same"
+        " bytes: the time per token is 1.00x",
         needs_residence=False,
     ),
 )

@@ -192,3 +192,15 @@ def per_token_in(text: str) -> float | None:
 
 
 _PREFIXES: Final = {"k": 1e3, "m": 1e6, "ki": 1024.0, "mi": 1024.0**2}
+
+
+_DOCUMENTS: Final = (
+    r"(?:prompts?|contracts?|briefs?|documents?|reports?|pdfs?|manuals?|books?|novels?|transcripts?"
+    r"|codebases?|papers?|articles?|filings?)"
+)
+READS_DOCUMENT: Final = Form(
+    r"\b(?:swallow\w*|digest\w*|ingest\w*|(?:take|takes|taking|took) in|read(?:s|ing)?(?: in)?)"
+    rf" (?:(?!model|checkpoint|weights?|bytes)\S+ ){{0,4}}?{_DOCUMENTS}\b"
+    rf"|\b{_DOCUMENTS} (?:is|are|gets?) (?:\w+ )?(?:read|processed|ingested|digested|taken in)\b"
+)
+"""A prompt, as a document that is read in."""

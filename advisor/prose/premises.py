@@ -32,6 +32,8 @@ class Premise(StrEnum):
     """It does not read the keys of a cached prefix."""
     ON_CHIP = "on_chip"
     """Its weights come out of an on-chip cache."""
+    GAUGE = "gauge"
+    """The device gives all it can, as the gauge of busy time is at the top."""
 
 
 _MOST: Final = (
@@ -117,7 +119,22 @@ _CHIP: Final = (
     r"(?:l[23](?: cache)?|llc|last[- ]level cache|infinity cache|system[- ]level cache|slc"
     r"|on-?(?:chip|die) (?:cache|sram|memory)|sram|smart cache|(?<!kv )(?<!value )cache)"
 )
+_ALL_OF_IT: Final = Form(
+    r"\b(?:card|gpus?|chip|device|board|accelerator|hardware)\b[^.;:,]{0,24}? (?:(?:is"
+    r"|are) (?:\w+ )?"
+    r"(?:(?:giving|delivering|doing) (?:all|everything) (?:that )?(?:it|they) can|flat out"
+    r"|maxed out"
+    r"|at (?:its|their|the) (?:very )?(?:limit|ceiling|maximum)|fully (?:used|utili[sz]ed|exploited"
+    r"|exhausted)|used to the full|exhausted)|(?:has|have) (?:got )?(?:no (?:\w+ )?(?:headroom"
+    r"|reserves?|slack|pace|speed|capacity)|nothing (?:left|more|in reserve))|(?:delivers?|gives?"
+    r"|does) (?:all|everything) (?:that )?(?:it|they) (?:can|has)|runs? (?:flat out"
+    r"|at its limit))\b"
+    r"|\b(?:nothing|no (?:speed|time|pace|performance)) (?:\w+ )?(?:left )?to (?:gain|win"
+    r"|squeeze out"
+    r"|optimi[sz]e)\b[^.;:]{0,32}?\b(?:gpu|card|kernels?|hardware)\b"
+)
 FORMS: Final[tuple[tuple[Premise, Form], ...]] = (
+    (Premise.GAUGE, _ALL_OF_IT),
     (Premise.SAMPLER, _mostly(_SAMPLER)),
     (Premise.LAUNCHES, _mostly(_LAUNCHES)),
     (
@@ -187,7 +204,8 @@ FORMS: Final[tuple[tuple[Premise, Form], ...]] = (
     ),
 )
 _WORDS: Final = Form(
-    r"\b(?:sampl\w+|sort\w*|top[-_ ]?[kp]|launch\w*|overheads?|slot|pcie?|pci|bus|lanes|link|riser"
+    r"\b(?:card|gpus?|chip|device|board|accelerator|hardware|sampl\w+|sort\w*|top[-_ ]?[kp]"
+    r"|launch\w*|overheads?|slot|pcie?|pci|bus|lanes|link|riser"
     r"|lo-?ras?|adapters?|layers|blocks|decod\w+|generat\w+|tokens?|writing|cache|sram|l[23]|llc"
     r"|slc)\b"
 )

@@ -14,7 +14,7 @@ from advisor.forms import Form
 from advisor.prose.baselines import CONCLUDING
 from advisor.prose.causes import Names
 from advisor.prose.ideas import ideas_of
-from advisor.prose.lengths import is_length
+from advisor.prose.lengths import READS_DOCUMENT, is_length
 from advisor.prose.model import Effect, Kind, Phase
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.status import goes_on_past, is_past
@@ -54,12 +54,16 @@ def phase_of(
     """The phase by the nearest words that say one, and how far away they stand."""
     if effect.is_prefill:
         return Phase.PREFILL, 0
+    if _AFTER_FIRST.search(text, clause.start, effect.start) is not None:
+        return Phase.DECODE, 0
     label = _LABEL.search(text, max(0, effect.start - _LABEL_LENGTH), effect.start)
     if label is not None and effect.tpot_ms is not None:
         return (Phase.PREFILL if label["prefill"] else Phase.DECODE), 0
     if _RATE.search(text, effect.start, effect.end + 8) is not None:
         around = _without_lengths(text, sentence, clause, around)
     if effect.kind is Kind.BOUND:
+        if READS_DOCUMENT.search(text, clause.start, effect.start) is not None:
+            return Phase.PREFILL, 0
         phases = [tag for tag in clause.tags if tag.name in _PHASES]
         nearest = [tag for tag in phases if tag.start < effect.start][-1:] or [
             tag for tag in phases if tag.start >= effect.end
@@ -91,6 +95,12 @@ def phase_of(
     return Phase.UNKNOWN, 0
 
 
+_AFTER_FIRST: Final = Form(
+    r"\b(?:once|after|when|as soon as) the first (?:token|word|one)\b[^,;.]{0,32}, "
+    r"|\b(?:the )?rest of (?:the |each |every |its |an? )?(?:answer|reply|response|output|text"
+    r"|completion)\b(?![^,;.]{0,24}\bfirst)"
+)
+"""Before what is told of the tokens that come then."""
 _LENGTH_BEFORE: Final = Form(r"(?:\d ?k|\d,?\d{3})[- ]$")
 
 
@@ -227,7 +237,7 @@ _SAME_AMOUNT: Final = Form(r"\b(?:the (?:whole|full|entire|same)|all of the|that
 _POINTING_TAIL: Final = Form(
     r"\b(?:for (?:it|that|this)|because of (?:it|this|that)|as a (?:result|consequence|reward)"
     r"|in (?:return|exchange|consequence)|thanks to (?:it|this|that)|from (?:it|this|then on)"
-    r"|through (?:it|this|that)|with (?:it|this|that)|that way|thereby)\W*(?:$|, (?:at|with|for) )"
+    r"|through (?:it|this|that)|with (?:it|this|that)|that way|thereby)\W*$"
 )
 
 
@@ -257,7 +267,7 @@ def is_linked(text: str, sentence: Sentence, clause: Clause) -> bool:
 
 _PURPOSE: Final = Form(r"\W*(?:in order )?to (?:[\w-]+ )?$|\W*to$")
 _SHOWS: Final = Form(
-    r"\b(?:shows?|says?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
+    r"\b(?:shows?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
     r"|demonstrates?)\b"
 )
 

@@ -18,6 +18,7 @@ from advisor.prose.experts import (
 from advisor.prose.model import Kind
 from advisor.said import Said, sizes_of
 from advisor.told.all_weights import tells_all_bytes, tells_all_parameters
+from advisor.told.asked import question_before
 
 _QUALITY: Final = (
     r"\b(?:quality|benchmark|mmlu|accura\w+|smart|knows?|knowledge|vram|train\w*"
@@ -75,7 +76,8 @@ def reads_all(said: Said) -> bool:
     if statement.kind is not Kind.READS and not per_token:
         return False
     text = statement.text
-    alone = FOR_EACH.search(statement.sentence_text) or statement.is_single
+    asked = question_before(statement) or ""
+    alone = FOR_EACH.search(f"{asked} {statement.sentence_text}") or statement.is_single
     if (whole := whole_read(text)) is not None and alone:
         if _LOADING.search(statement.sentence_text):
             return False

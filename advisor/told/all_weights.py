@@ -91,7 +91,8 @@ def stored_bytes(statement: Statement) -> float:
 _TIMED: Final = (
     r"weights|read|stream|pull|bandwidth|bus|/ ?\d|floor|limit|roof|ceiling|bound|at most|best"
     r"|cannot|perfect|\bGB\b|\b(?:therefore|thus|hence|so)\b"
-    r"|no (?:less|faster|quicker|shorter|more) than|at least|minimum|\bwall\b|never|divi(?:de|sion)"
+    r"|sparse or not|\bcosts?\b|no (?:less|faster|quicker|shorter|more) than|at least|minimum"
+    r"|\bwall\b|never|divi(?:de|sion)"
 )
 """A time that is computed of bytes, and not measured."""
 _NO_WALL: Final = Form(r"\b(?:is|are|was|were)(?: (?:no|not|hardly|by no means)|n['’]t)\b")
@@ -119,7 +120,7 @@ def time_of_all(said: Said) -> float | None:
         return None
     whole = stated / max(bandwidths) / 1e6
     right = any(
-        abs(statement.tpot_ms * bandwidth * 1e6 / stated - 1.0) < _SAME_TIME
+        abs(statement.tpot_ms * bandwidth * 1e6 / stated - 1.0) < _rounded(statement.tpot_ms)
         for bandwidth in bandwidths
     )
     # a quotient in the text may be rounded, or that of one of several cards
@@ -144,6 +145,16 @@ def _is_file(frame: Frame) -> bool:
     if frame.active_parameters is None or frame.weight_bytes < 2.2 * frame.active_parameters:
         return False
     return _FILE_BYTES[0] <= frame.weight_bytes / frame.parameters <= _FILE_BYTES[1]
+
+
+def _rounded(tpot_ms: float) -> float:
+    """How far a time may be off that is told as a rate of a few whole tokens a second."""
+    rate = 1e3 / tpot_ms
+    whole = rate < _FEW and abs(rate - round(rate)) < 1e-6
+    return max(_SAME_TIME, 0.5 / rate) if whole else _SAME_TIME
+
+
+_FEW: Final = 10.0
 
 
 _COUNT: Final = re.compile(

@@ -22,6 +22,7 @@ _FEWER_EXPERTS: Final = Form(
     rf"\b(?:prun|remov|delet|drop|merg|cut|halv|reduc|trimm?|discard|eliminat|fus)(?:e[sd]?|ing|ed"
     rf"|s)?"
     rf"\b[^.;:|,]{{0,32}}?\b{_EXPERTS}\b"
+    rf"|\b(?:\d{{3}}|[3-9]\d) (?:down )?(?:to|->|→) \d+ {_EXPERTS}\b"
     rf"|\b\d+ (?:of the |of its )?{_EXPERTS}[^.;:|,]{{0,24}}? (?:to|in|into|->|→) (?:one|\d+)\b"
     rf"|\b{_EXPERTS} (?:of \S+ )?(?:(?:are|is|were|get|being|have been) )?(?:pruned|removed|deleted"
     r"|dropped|merged|cut|trimmed|discarded|gone)\b"

@@ -12,7 +12,6 @@ from advisor.finding import ErrorClass
 from advisor.forms import Form
 from advisor.prose.lengths import inputs_in
 from advisor.prose.model import Kind, Phase
-from advisor.prose.replies import replies_in
 from advisor.said import Said, Wrong, bandwidth_of, confidence_of
 
 _READ: Final = r"(?:read|process|ingest|encod|handl|evaluat|swallow|digest|crunch|prefill)\w*"
@@ -24,6 +23,28 @@ _RATE_OF_PROMPT: Final = Form(
     r"(\d[\d,]*(?:\.\d+)?) ?(k)? ?(?:tok(?:en)?s?(?: of prompts?)?(?:/s| per second| a second)"
     r"|t/s\b)"
 )
+_BENCH: Final = Form(
+    r"\bpp ?\d{2,5}`?(?: ?[:=@|] ?| (?:is|says?|gives?|prints?|reads|shows?|at|of) )"
+    r"(\d{1,3}(?:[ ,]\d{3})+|\d+)(?![\d.]* ?(?:ms|s)\b)"
+)
+"""A rate of the prompt as llama-bench tells it, which needs no unit."""
+_ANSWER_THERE: Final = Form(
+    r"\b(?:answers?|repl(?:y|ies)|responses?|completions?|essays?|stor(?:y|ies)"
+    r"|outputs?)\b[^.;]{0,48}?"
+    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|sec|seconds?|milliseconds?)\b"
+    r"|(?P<part>tenth|half|fifth|quarter|third) (?:of )?a sec(?:ond)?\b)"
+)
+"""The time of an answer whose length was told before."""
+_ANSWER_IN: Final = Form(
+    r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|summar(?:y|ies)|generat\w+"
+    r"|writ\w+)\b"
+    r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
+    r"|responses?|completions?|essays?|stor(?:y|ies)|summar(?:y|ies)|outputs?|letters?"
+    r"|texts?))\b[^.;]{0,48}?"
+    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|sec|seconds?|milliseconds?)\b"
+    r"|(?P<part>tenth|half|fifth|quarter|third) (?:of )?a sec(?:ond)?\b)"
+)
+_PART_OF_SECOND: Final = {"tenth": 0.1, "half": 0.5, "fifth": 0.2, "quarter": 0.25, "third": 1 / 3}
 _NEARLY: Final = 0.15
 _CLOSE: Final = 0.08
 _EACH_ONE: Final = (
@@ -42,6 +63,8 @@ _AGAIN: Final = Form(
     r"|\b(?:weights|parameters|whole model)\b[^.;]{0,40}?\b(?:anew|again|afresh|once more"
     r"|each time) for"
     r" (?:each|every)(?: single)?(?: one)? of (?:its|their|the prompt['’]s) (?:\w+ )?tokens"
+    r"|\b[\d,]+ ?k?[- ]tokens? prompt (?:costs|takes) (?:exactly |just )?as (?:much|long) as"
+    r" (?:(?:generat|decod|writ)\w+ )?[\d,]+ ?k? (?:generated|decoded|output|written)"
     r"|\bprompt of [\d,]+ ?k? tokens? (?:costs|takes) (?:exactly |just )?(?:as (?:much|long) as|the"
     r" same as) (?:generat|decod|writ)\w+ [\d,]+"
 )
@@ -87,12 +110,30 @@ def at_the_others_rate(said: Said) -> Wrong | None:
 def _at_prompt_rate(said: Said) -> bool:
     """Whether an answer is said to come at the rate at which the prompt was read."""
     statement = said.statement
-    answer = next(replies_in(statement.text), None)
-    rate = _RATE_OF_PROMPT.search(statement.context_text) if answer is not None else None
-    if rate is None or answer is None:
+    own = _ANSWER_IN.search(statement.text)
+    answer = own or _ANSWER_THERE.search(statement.text)
+    read = _read_rate(statement.context_text) if answer is not None else None
+    if read is None or answer is None:
         return False
-    read = float(rate[1].replace(",", "")) * (1e3 if rate[2] else 1.0)
-    return read > 0 and abs(answer.tokens_per_second / read - 1.0) < _NEARLY
+    if answer["part"]:
+        seconds = _PART_OF_SECOND[answer["part"].lower()]
+    else:
+        scale = 1e-3 if answer["unit"].lower().startswith("m") else 1.0
+        seconds = float(answer["time"].replace(",", "")) * scale
+    if read <= 0 or seconds <= 0:
+        return False
+    lengths = tuple(inputs_in(statement.context_text))
+    if own is not None:
+        lengths = (int((own["of"] or own["long"]).replace(",", "")),)
+    return any(abs(length / seconds / read - 1.0) < _NEARLY for length in lengths)
+
+
+def _read_rate(text: str) -> float | None:
+    """Tokens of a prompt that are read in a second, as a text tells them."""
+    if (rate := _RATE_OF_PROMPT.search(text)) is not None:
+        return float(rate[1].replace(",", "")) * (1e3 if rate[2] else 1.0)
+    bench = _BENCH.search(text)
+    return float(bench[1].replace(",", "").replace(" ", "")) if bench is not None else None
 
 
 def _reads_again(said: Said) -> bool:
