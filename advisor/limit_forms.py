@@ -17,7 +17,9 @@ COMPUTE: Final = (
     r"|computing|(?:tera|peta)-?flops?|tensor (?:throughput|math|performance|rate)|core counts?|sms"
     r"|doing (?:sums|math|maths|calculations|arithmetic)|streaming multiprocessors"
     r"|[gtp]?flop/?s|[gtp]?flops?|tops|arithmetic(?: units?| throughput)?|maths?(?: units?)?|alus?"
-    r"|tensor pipes?|(?:fp|int)\d pipes?|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|shaders"
+    r"|tensor pipes?|mmas?(?: instructions?)?|fma (?:ports?|units?|pipes?)|fmas?"
+    r"|vector (?:throughput|units?|maths?)|streaming[- ]multiprocessor arithmetic|(?:fp"
+    r"|int)\d pipes?|(?:tensor|matrix|cuda|shader|gpu|cpu)[- ]cores?|shaders"
     r"|(?:gpu|cpu|card|chip)['’]s cores"
     r"|matrix (?:units?|engines?)|tensor units?|mxus?|mmes?(?: arithmetic)?|mac arrays?"
     r"|multipl(?:iers?|ications?|ies|ying)|multiply[- –](?:adds?|accumulate\w*)(?: capacity| units?"
@@ -51,7 +53,8 @@ _NO_NOUN: Final = (
 """Compute-bound workloads are a kind of workload; nothing says that this one is of it."""
 _STOP: Final = (
     r"(?:bottlenecks?|limits?|limiter|limiting (?:factor|resource)|limitation|constraint"
-    r"|binding constraint|(?:deciding|decisive) factor|scarce resource|wall|cost|pace[- ]?setter"
+    r"|binding constraint|(?:deciding|decisive) factor|(?:scarce|scarcest|tightest) (?:resource"
+    r"|good)|wall|cost|pace[- ]?setter"
     r"|culprit|weak (?:link|spot|point)|long pole|dominant (?:cost|term|part)|slow part"
     r"|choke ?point|(?:the )?reason|(?:what"
     r"|where|(?:part|resource|unit|piece|thing|component|ones?) (?:that|which)) (?:\w+ ){0,4}?"
@@ -92,18 +95,23 @@ _STRAINED_STATE: Final = (
 
 _PLAIN: Final = (
     r"(?:(?!(?:not|never|hardly|barely|far|nowhere|idle|no|neither|than|reach|memory|bandwidth)\b)"
-    r"[\w'’/-]+ ){0,4}?"
+    r"(?:\d[\d.,]*|[\w'’/-]+) ){0,4}?"
 )
 """A few words without a negation."""
 _FAST_MEMORY: Final = (
     r"(?:memory (?:bus|bandwidth|speed|system|interface|controllers?|channels?|traffic|reads?)"
     r"|(?:hbm|dram"
     r"|vram)"
-    r"(?: bandwidth)?|g?ddr\d?x?(?: sticks?| bus| channels?)?|bandwidth|(?:memory )?bus|dimms?)"
+    r"(?: bandwidth| stacks?| chips| interface| channels?)?|g?ddr\d?x?(?: sticks?| bus"
+    r"| channels?)?|bandwidth|(?:memory )?bus|dimms?)"
 )
 """Memory as what delivers bytes, and not as what holds them."""
 ALL_MEMORY: Final = rf"(?P<compute>{_FAST_MEMORY}|memory|ram|weights?|sticks)"
 """Of forms in which memory waits: what it waits for is arithmetic."""
+_CANNOT: Final = (
+    r"(?:can ?not|can(?:['’]t|t\b)|could(?: not|n['’]t)|unable to|fails? to|(?:is|are)(?:n['’]t"
+    r"| not) able to)"
+)
 _IDLE: Final = (
     r"(?:bored|asleep|half asleep|waiting|twiddling|yawning|loafing|hardly used|barely used"
     r"|under-?used|under-?utili[sz]ed|in no hurry)"
@@ -353,10 +361,26 @@ FORMS: Final = Forms(
         rf" ){{0,2}}?{COMPUTE}\b"
     ),
     Form(rf"\b{COMPUTE},? (?:rather than|and not|not) (?:the )?(?:{_BYTES})\b"),
-    # the chip cannot multiply fast enough
+    # the chip cannot multiply fast enough, or get through the sums any quicker
     Form(
-        r"\b(?:can ?not|can['’]t|unable to) (?:\w+ ){0,2}?(?P<compute>multiply|compute|calculate"
+        rf"\b{_CANNOT} (?:\w+ ){{0,2}}?(?P<compute>multiply|compute|calculate"
         r"|crunch|do the (?:maths?|sums|arithmetic|multiplications))\b[^.;:]{0,24}? (?:fast"
         r"|quickly) enough"
     ),
+    Form(
+        rf"\b(?:{_CANNOT}|too (?:old|small|weak|feeble|slow|modest) to)"
+        r" (?:\w+ ){0,2}?(?:(?:get|chew|work|crunch|churn|plough|plow|grind|burn|race|power|run)"
+        r" (?:\w+ way )?through|crunch|do|finish|perform|execute|handle|process|complete)"
+        rf" {_FEW[3]}(?:{COMPUTE}|(?:sums|numbers|matri(?:x|ces)|calculations))(?: \w+){{0,2}}?"
+        r" (?:(?:any |much )?(?:faster|quicker|sooner|more quickly)|in less time|in time"
+        r"|(?:fast|quickly) enough)\b"
+    ),
+    # what each step is held up by is multiplication
+    Form(
+        r"\bwhat [^.;:]{2,40}? (?:is|are) (?:\w+ )?(?:limited|bound|held (?:up|back)|capped|slowed"
+        r"(?: down)?|gated|throttled|kept waiting) by (?:is|are),?"
+        rf" {_FEW[3]}{_ANY}"
+    ),
+    # so many multiplications to do
+    Form(rf"\b(?:so|too) many {_FEW[2]}{COMPUTE} to (?:do|get|work|carry|perform|run|finish)\b"),
 )

@@ -38,6 +38,7 @@ from advisor.prose.users import COUNTED, OF_ONE, RAISED, has_grown
 from advisor.quantity.numerals import count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, is_summed, is_unlinked
+from advisor.told.shared_rates import taken_for_own
 from advisor.wording import factor, milliseconds
 
 RULE = Rule(
@@ -207,7 +208,9 @@ def _judge(said: Said) -> Wrong | None:
     for held in (_in_row(statement), _in_words(said, sure)):
         if held is not None:
             return held
-    for held in (_at_rate_of_all(said, sure), _above_one_alone(said, sure)):
+    for held in (
+        _at_rate_of_all(said, sure), _above_one_alone(said, sure), taken_for_own(said, sure)
+    ):  # fmt: skip
         if held is not None:
             return held
     if said.says(_FEWER):

@@ -399,6 +399,8 @@ def _is_by_bytes(said: Said) -> bool:
     if alone and (said.has(_MANY) or statement.cause == "TP"):
         return False
     column = statement.table[0][statement.table[2]] if statement.table is not None else ""
+    if statement.table is not None and any(_FLOORS.search(one) for one in statement.table[0]):
+        return False  # the table computes its floors itself
     if not re.search(_OF_TOKENS, f"{statement.sentence_text} {column}", re.IGNORECASE) and not (
         statement.phase is Phase.DECODE
         and (
@@ -413,6 +415,9 @@ def _is_by_bytes(said: Said) -> bool:
     if fewer and not _tells_bytes(statement):
         return False  # the weights that are left are those of no sentence
     return not said.says(_COMPUTED) or said.has("GiB")
+
+
+_FLOORS = Form(r"\b(?:floors?|ceilings?|roofline|roof|lower bound|upper bound)\b")
 
 
 def _has_one_reading(said: Said) -> bool:

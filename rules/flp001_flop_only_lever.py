@@ -146,14 +146,37 @@ _SCORES = r"\bscores?\b|\battention (?:flops|arithmetic|math)\b"
 """What is approximated without a weight less."""
 _NO_STEP = (
     r"\bre-?comput|\b(?:s|d|sd|gd)ram (?:is|are)\b|\bfaster in (?:operations|comput\w+"
-    r"|arithmetic)\b"
+    r"|arithmetic)\b|\binvisible\b"
 )
-"""What is not computed again, and the speed of a memory or a unit."""
+"""What is not computed again, the speed of a memory or a unit, and what nobody sees."""
 _BOTH = (
     rf"\b(?:weights|bytes|parameters|layers|blocks) and (?:the )?{WORK}"
     rf"|\b{WORK} and (?:the )?(?:weights|bytes|parameters|weight reads)"
 )
 """Bytes fall with the arithmetic."""
+
+
+_IN_PROPORTION = (
+    r"\b(?:itl|tpot|latency|time|speed|rate|tok\S*|steps?)\b[^.;:]{0,32}?"
+    r" (?:in proportion to|proportional to|scales? with) (?:it|this|that|them|these)\b"
+)
+"""The time of a token that is to follow what was told before."""
+
+
+def _is_on_a_device(said: Said) -> bool:
+    """Whether operations are saved, and the device named since is where that is to show."""
+    statement = said.statement
+    near = statement.nearby
+    return (
+        statement.cause == "HARDWARE"
+        and "FLOPS" in near - statement.sentence
+        and near.isdisjoint({"PEAK", "QUANT"})
+        and (
+            fewer_products(statement.context_text)
+            or reads_all(statement.context_text)
+            or said.says(_IN_PROPORTION)
+        )
+    )
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -173,12 +196,16 @@ def _judge(said: Said) -> Wrong | None:
         r"|\d|matrix|single)|\bthen merged?\b|formed (?:once |again )?(?:at load|before|up front)"
         r"|(?:merged?|stored?|saved?|written|write) (?:\w+ ){0,5}?(?:back|as one)"
     )
-    by_work = statement.cause == "FLOPS" or (
-        # the product that gets cheaper, named in another sentence
-        statement.cause == "MATMUL"
-        and statement.reach >= 1
-        and "FLOPS" in statement.nearby
-        and fewer_products(statement.context_text)
+    by_work = (
+        statement.cause == "FLOPS"
+        or (
+            # the product that gets cheaper, named in another sentence
+            statement.cause == "MATMUL"
+            and statement.reach >= 1
+            and "FLOPS" in statement.nearby
+            and fewer_products(statement.context_text)
+        )
+        or _is_on_a_device(said)
     )
     of_scores = said.has(_SCORES) or cheaper_way(statement.context_text)
     cut = (
@@ -187,7 +214,7 @@ def _judge(said: Said) -> Wrong | None:
         and "OFFLOAD" not in statement.sentence
         and not bytes_fall(said)
         and not said.has(_TWO_SIZES)
-        and less_work(statement.context_text)
+        and (less_work(statement.context_text) or said.says(_IN_PROPORTION))
         and not said.has(_BOTH)
         and not said.says(_NO_STEP)
     )

@@ -168,6 +168,9 @@ def _share(idea: Prune) -> str:
 
 _SHARE = Form(
     rf"(?P<some>\d{{1,3}}|{SEVERAL}) of (?:the |its |all )?(?P<all>\d{{2,3}}) (?:\w+ )?heads"
+    r"|(?P<count>one|two|three|four|\d) (?P<piece>third|quarter|fifth|eighth|tenth)s of (?:the "
+    r"|its "
+    r"|all )?(?:\w+ )?heads"
     r"|(?P<percent>\d{1,2}) ?% of (?:the |its |all )*(?:\w+ )?heads"
     r"|(?P<part>half|third|quarter|fifth|eighth)(?: of)? (?:the |its |all |our )*(?:\w+ )?heads"
 )
@@ -189,7 +192,9 @@ def _removed(said: Said, sure: Confidence) -> Wrong | None:
     told = _SHARE.search(statement.context_text)
     if told is None or (statement.frame.context or 0) > _LONG:
         return None
-    if told["some"]:
+    if told["count"]:
+        share = count_of(told["count"]) / PARTS[told["piece"].lower()]
+    elif told["some"]:
         share = count_of(told["some"]) / int(told["all"])
     else:
         share = int(told["percent"]) / 100 if told["percent"] else 1 / PARTS[told["part"].lower()]

@@ -204,6 +204,17 @@ _OF_MEMORY = (
 """A clock or a size of memory, which is no rate of arithmetic."""
 
 
+_MAKES_IT_FAST = (
+    r"\b(?:makes?|gets?) (?:it|this|them|a chat|replies|answers) (?:\w+ )?(?:fast|quick(?:ly)?"
+    r"|snappy)\b"
+)
+_BY_COUNT = Form(
+    r"\b(?:from|by|with|for|given) (?:the |its |their |his )?(?:core counts?|[tp]flops|tops|cores"
+    r"|clocks?|compute)\b"
+)
+"""A gain whose reason stands beside it, whatever prompts gain: "27% more, from the core count"."""
+
+
 def _judge(said: Said) -> Wrong | None:
     """More FLOP/s, cores or clock, and a promise for one stream."""
     statement = said.statement
@@ -216,14 +227,15 @@ def _judge(said: Said) -> Wrong | None:
         return by_table
     if is_excused(said) or said.says(_OF_MEMORY) or said.says(_HARDLY):
         return None
-    if is_unlinked(statement) or carries_over(said):
+    own_reason = statement.speedup is not None and _BY_COUNT.search(statement.text) is not None
+    if is_unlinked(statement) or (carries_over(said) and not own_reason):
         return None
     if statement.kind is Kind.ADVICE:
         speed = {"FASTER", "SLOWER", "RATE", "TIME", "SINGLE"}
         other = {"PREFILL", "TRAINING", "BYTES", "LARGE_BATCH"}
         wrong = (
             "PEAK" in statement.clause
-            and not statement.sentence.isdisjoint(speed)
+            and (not statement.sentence.isdisjoint(speed) or said.says(_MAKES_IT_FAST))
             and statement.sentence.isdisjoint(other)
         )
     elif statement.kind is Kind.DRIVER:
@@ -272,7 +284,8 @@ def _by_table(statement: Statement) -> Wrong | None:
 
 _SAME_MEMORY = (
     r"(?:same|equal|identical|unchanged|as before) (?:\w+ ){0,3}?(?:bandwidth|[tg]b/s|hbm\w*"
-    r"|memory|ddr\d?)"
+    r"|memory|ddr\d?)|\b(?:memory|bandwidth|bus|hbm\w*|ddr\d?) (?:has |have )?(?:stay"
+    r"|remain)\w* at \d"
     r"|same \d[\d.,]* ?[tg]b/s|(?:bandwidth|memory|hbm\w*|ddr\d?) (?:is |are |stays "
     r"|remains )?(?:the same"
     r"|unchanged|identical|as before)"
@@ -474,7 +487,8 @@ def _is_driven(said: Said) -> bool:
         return False
     if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
         return False
-    if said.says(_IN_SPITE) or (statement.opener == "which" and said.says(_THAN_OTHER)):
+    in_spite = said.says(_IN_SPITE) and not said.has(_SAME_MEMORY)
+    if in_spite or (statement.opener == "which" and said.says(_THAN_OTHER)):
         return False
     if not statement.sentence.isdisjoint({"PREFIX", "SPEC"}):
         return False

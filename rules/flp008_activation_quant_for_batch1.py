@@ -210,6 +210,22 @@ def _is_faster(said: Said) -> bool:
     return base is not None and base >= _FELT * (statement.tpot_ms or base)
 
 
+_BRING = re.compile(
+    r"\b(?:brings?|lifts?|push(?:es)?|takes?|raises?|gets?"
+    r"|speeds?)\b[^.;:]{0,48}? (?:up )?to (?:about |some"
+    r" |roughly |around )?\d",
+    re.IGNORECASE,
+)
+
+
+def _brings(statement: Statement) -> bool:
+    """Whether narrower activations, named in the clause, are said to bring a rate to a figure."""
+    about = statement.kind is Kind.FIGURE and statement.cause == "ACTQ" and statement.reach == 0
+    if not about or not statement.is_single or statement.phase is not Phase.DECODE:
+        return False
+    return _BRING.search(statement.text) is not None
+
+
 _FELT = 1.1
 
 
@@ -257,7 +273,7 @@ def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     if said.has(r"\bw16a16\b") or _is_over_wide(statement):
         return None  # where the weights get narrower, too, the bytes fall
-    decides, faster = _decides(statement), _is_faster(said)
+    decides, faster = _decides(statement), _is_faster(said) or _brings(statement)
     sure = gain(said, "ACTQ") or (attributed(said) if statement.cause == "ACTQ" else None)
     if decides and statement.status is Status.MEASURED:
         sure = Confidence.HIGH  # a reason is no measurement, whatever it explains

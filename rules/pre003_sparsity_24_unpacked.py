@@ -167,9 +167,16 @@ def _saves(statement: Statement) -> Confidence | None:
 _BY_BYTES = r"\b(?:by|through|via) (?:its|the|fewer) (?:\w+ )?bytes\b|\bthe right kernel\b"
 
 
+def _carried(statement: Statement) -> Confidence | None:
+    """How sure it is that what 2:4 gained in large products is said to hold for one stream."""
+    if statement.kind is not Kind.CARRIED or statement.cause != "S24" or not statement.is_single:
+        return None
+    return confidence_of(statement) if statement.phase is Phase.DECODE else None
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
-    sure = gain(said, "S24") or _saves(statement)
+    sure = gain(said, "S24") or _saves(statement) or _carried(statement)
     if sure is None or "PREFILL" in statement.clause:
         return None
     packed = "PACKED" in statement.nearby or said.has(r"\bindices\b|\bmetadata\b|9/16")

@@ -31,14 +31,18 @@ from advisor.audit import Audit
 from advisor.evidence import lever_facts, lever_numbers, promises_speed
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
+from advisor.judge import GRACE
 from advisor.operands import gemm_share
 from advisor.prose.baselines import CONCLUDING
 from advisor.prose.drafts import (
     PER_PASS,
     QUALITY_ONLY,
+    acceptance_in,
     drafted_in,
     is_every_pass,
+    is_whatever_accepted,
     tokens_per_pass,
+    tokens_told,
     without_conditions,
 )
 from advisor.prose.loads import BUSY, LARGE, SMALL, last_load, most_load, sequences_in
@@ -191,10 +195,14 @@ _UNKNOWN = (
     r"(?:measur\w+|look\w+|check\w+|know\w*) [^.;]{0,24}?\baccept\w+"
 )
 _OTHER_COST = Form(
-    r".{0,160}?\b(?:weights|memory|vram|GB|set(?:ting)? ?up|install\w*|train\w*|distribution"
+    r".{0,160}?\b(?:weights(?! (?:are|is|get) (?:only )?(?:read|load|stream|fetch))|memory|vram|GB"
+    r"|set(?:ting)? ?up|install\w*|train\w*|distribution"
     r"|quality"
     r"|outputs?|licen[cs]e|disk|download|accuracy)\b.{0,80}?\b(?:costs?|free|negligible|nothing|no"
     r"|ignored|takes?|adds?|matter|same)\b"
+    r"|.{0,120}?\b(?:hurts?|harms?|affects?|changes?) (?:the |its |our )?(?:\w+ )?(?:quality"
+    r"|outputs?"
+    r"|accuracy|texts?|answers?|distribution)\b"
 )
 """What else may cost nothing: memory, set-up, quality."""
 _SHARED = 16
@@ -206,6 +214,8 @@ _LONGEST_SHORT = 8192
 
 
 _ACCEPTANCE_TOLD = Form(_ACCEPTED.replace("|up to", ""))
+_SEVERAL = 2
+"""Drafted tokens, of which some may be accepted."""
 _USUAL = 0.6
 """An acceptance for examples."""
 
@@ -221,6 +231,32 @@ def _takes_all_drafts(said: Said) -> int | None:
     ):
         return None
     return drafted if 0.95 * drafted <= statement.speedup <= 1.05 * (drafted + 1) else None
+
+
+def _yield_of_pass(said: Said, sure: Confidence) -> Wrong | None:
+    """A pass that is to yield as many tokens as were drafted, whatever is accepted of them."""
+    text = said.statement.context_text
+    own = said.statement.text
+    if is_whatever_accepted(text[: text.rfind(own) + len(own)]):
+        return _by_acceptance(sure)
+    if _FACTOR_TOLD.search(said.statement.sentence_text) is not None:
+        return None  # the gain that is concluded from it is judged
+    told, accepted, drafted = (
+        tokens_told(said.statement.text),
+        acceptance_in(text),
+        drafted_in(text),
+    )
+    if told is None or said.statement.status is not Status.ASSERTED:
+        return None
+    if accepted is not None:
+        most = tokens_per_pass(drafted, accepted)
+        return _by_acceptance(sure) if told > GRACE * most else None
+    if _ACCEPTANCE_TOLD.search(text) is not None or drafted is None or drafted < _SEVERAL:
+        return None
+    return _by_acceptance(sure) if told in {drafted, drafted + 1} else None
+
+
+_FACTOR_TOLD = Form(r"\d ?[x×](?!\w)|\btimes (?:as|the|faster)\b|\w+fold\b")
 
 
 def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
@@ -319,7 +355,7 @@ def _fills_step(said: Said) -> bool:
 
 
 _LEFT_OFF = (
-    r"\b(?:leave|left|keep|kept|switch(?:ed)?|turn(?:ed)?) (?:it|them|this|that) off\b"
+    r"\b(?:leave|left|keep|kept|switch(?:ed)?|turn(?:ed)?) (?:it|them|this|that) off\b(?! only)"
     r"|\bnot worth\b"
 )
 """The text itself does without."""
@@ -330,6 +366,8 @@ def _judge(said: Said) -> Wrong | None:
     sure = confidence_of(statement)
     if statement.kind is Kind.LOSS and statement.status is Status.DENIED and said.says(_NEVER):
         sure = Confidence.HIGH
+    if statement.kind is Kind.CARRIED and statement.status is Status.MEASURED:
+        sure = Confidence.HIGH if _SOURCE.search(statement.text) is not None else sure
     drafts = "SPEC" in statement.nearby or (
         "BATCH" not in statement.nearby and PER_PASS.search(statement.context_text) is not None
     )
@@ -340,7 +378,7 @@ def _judge(said: Said) -> Wrong | None:
     ):
         return None
     if statement.kind is Kind.FREE and is_every_pass(statement.text):
-        return _by_acceptance(sure)
+        return _yield_of_pass(said, sure)
     named = "SPEC" in statement.sentence or (
         drafts
         and (statement.is_linked or statement.kind is Kind.CARRIED or statement.table is not None)

@@ -277,7 +277,9 @@ _NOT_ALONE = Form(
     r"bandwidth|memory|bytes|\b\d[\d.,]* ?[gt]b\b|\bwould\b|in theory|theoretical|on paper"
     r"|arithmetic"
     r" alone|\bmfu\b|wast\w+|on the table|\bpeak alone|\bif\b|\bidle|\bwaiting|\brest of the"
-    r"|(?:arithmetic|maths?|multiplications?|compute|flops) (?:\w+ )?(?:takes?|needs?|(?:is"
+    r"|(?:arithmetic|maths?|multiplications?|compute|flops) (?:\w+ )?(?:(?:does|do|can)(?: ?not"
+    r"|n['’]t)"
+    r" (?:explain|account)|takes?|needs?|(?:is"
     r"|are) done"
     r"|finish\w*|accounts?)"
 )
@@ -313,6 +315,11 @@ def _time_of_arithmetic(said: Said) -> float | None:
     return next((ms for ms in times if abs(statement.tpot_ms / ms - 1.0) < _ALIKE), None)
 
 
+_SO_MUCH_WORK = Form(
+    r"\b\d[\d.,]* ?[gt]flops?\b[^.;:]{0,40}?,? (?:and )?(?:(?:this|that|which) is (?:why|what"
+    r"|where)|(?:this|that|which) explains|hence|so that)\b"
+)
+"""Operations of a token as the reason for its time, in one sentence."""
 _POINTS = Form(
     r"\W*(?:(?:so|and|hence) )?(?:that|this|these|they|it) (?:(?:is|are) (?:what|why|where)"
     r"|explains?"
@@ -321,11 +328,15 @@ _POINTS = Form(
 
 
 def _points_at_work(said: Said) -> bool:
-    """Whether a time of one stream is put down to the FLOPs of the sentence before."""
+    """Whether a time of one stream is put down to its FLOPs, told just before."""
     statement = said.statement
-    if not statement.is_single or _POINTS.match(statement.text) is None:
-        return False
     other = {"BYTES", "WEIGHTS", "KV", "GRAPHS", "PREFILL", "OFFLOAD"}
+    if not statement.is_single:
+        return False
+    if _SO_MUCH_WORK.search(statement.sentence_text) is not None:
+        return statement.nearby.isdisjoint(other)
+    if _POINTS.match(statement.text) is None:
+        return False
     return "FLOPS" in statement.nearby - statement.sentence and statement.nearby.isdisjoint(other)
 
 

@@ -19,7 +19,7 @@ _NARROW: Final = (
     r" byte|bytes|q8_\d)"
 )
 _INPUTS: Final = (
-    r"(?:activations?|hidden (?:states?|vectors?)|layer inputs|inputs?(?: vectors?| tensors?)?"
+    r"(?:activations?|hidden[- ](?:states?|vectors?)|layer inputs|inputs?(?: vectors?| tensors?)?"
     r"|residual stream"
     r"|feature maps|intermediate tensors|(?:norm|rmsnorm|layernorm|gelu|silu|mlp) outputs?)"
 )
@@ -37,6 +37,11 @@ _NARROWED: Final = Form(
     rf"|are"
     r"|is|being) (?:\w+ )?(?:narrower|shrunk|half as (?:wide|large|big|long))\b"
     rf"|\b{_INPUTS}(?: too| as well)?: ?{_NARROW}\b"
+    rf"|\b{_NARROW} (?:instead of|rather than|in place of|not) (?:16[- ]bits?|bf16"
+    rf"|fp16) {_INPUTS}\b"
+    rf"|\b{_INPUTS}(?: vectors?)?\b{_NO_WEIGHT}{{0,24}}? \d[\d.]* ?KB\b[^.\d]{{0,16}}? {_NARROW}\b"
+    r"[^.;\d]{0,16}?\d"
+    rf"|\b{_INPUTS} traffic (?:is |gets |then )?(?:halved|halves|cut in (?:two|half))\b"
     rf"|\b(?:{_NARROW}|quanti[sz]\w+(?: of)?|narrow\w*|cast(?:ing)?) (?:the |our |its )?{_INPUTS}\b"
     rf"|\b{_NARROW} (?:for|at) (?:the |our )?{_INPUTS}\b"
     r"|\bactivations?(?:[ _](?:bit ?width|bits|num_bits))[^.;]{0,12}16 ?(?:->|→|to) ?\d\b"
@@ -91,8 +96,9 @@ _DECIDE: Final = Form(
     r" (?:really |actually |\w+ly )?(?:buys?|brings?|makes?|gives?|does|do|pays?|wins?|speeds?"
     r"|takes?"
     r"|carr(?:y|ies)|delivers?|cuts?|counts?|matters?)\b"
-    r"|\bit['’]?(?:s| is) (?:the |our )?activations?[^.;:,]{0,20}? (?:that"
-    r"|which) (?:\w+ly )?(?:fill"
+    r"|\bit['’]?(?:s| is) (?:the |our |these |those )?(?:activations?|hidden states?|vectors)"
+    r"[^.;:,]{0,20}? (?:that"
+    r"|which) (?:\w+ly )?(?:fill|keep|occupy|hog|saturate"
     r"|dominate|make|cost|count|limit|slow|decide|matter|load|clog|eat|take)\w*\b"
     rf"|\b{_A_BITS}[^.;:,]{{0,24}}? (?:is|are) what (?:\w+ )?(?:buys?|brings?|makes?|gives?|takes?"
     r"|speeds?|cuts?|counts|matters|pays|does)\b"
@@ -120,7 +126,12 @@ def are_narrowed(text: str) -> bool:
 
 def activations_decide(text: str, clause: Clause) -> Effect | None:
     """Where a clause lets activations decide what a token costs, or weights count for nothing."""
-    if "ctivation" in text or "idden" in text or _BITS.search(text) is not None:
+    if (
+        "ctivation" in text
+        or "idden" in text
+        or "vectors" in text
+        or _BITS.search(text) is not None
+    ):
         match = _DECIDE.search(text)
         if match is not None:
             return Effect(

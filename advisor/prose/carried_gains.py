@@ -67,25 +67,33 @@ _CARRIED: Final = Form(
     r"|\b(?:follows? (?:it|this|that|them|suit) ?(?:down|up)?|(?:shrinks?|drops?|falls?|rises?"
     r"|grows?|goes"
     r" (?:up|down)) (?:along )?with (?:it|them|this|that))\b"
-    r"|\b(?:inherits?|enjoys?|sees?|gets?|receives?|has|have|shows?|keeps?|takes? over|promised"
+    r"|\b(?:inherits?|enjoys?|collects?|sees?|gets?|receives?|has|have|shows?|keeps?|takes? over"
+    r"|promised"
     r"|given"
     r"|granted|expects?|adopts?|reaps?) (?:this|that|the same|the very same|exactly (?:this|that"
     r"|the"
-    r" same)|that very|this very|just that) (?:\w+ )?(?:factor|speed-?up|gain|ratio|boost|benefit"
+    r" same)|that very|this very|that same|this same|just that) (?:\w+ )?(?:factor|speed-?up|gain"
+    r"|ratio|boost|benefit"
     r"|improvement|acceleration|advantage|\d+(?:\.\d+)?x)\b"
+    r"|\b(?:collects?|pockets?|inherits?|picks? up|sees?|gets?) (?:this|that|the (?:very )?same"
+    r"|the full"
+    r"|those) \d[\d.]* ?%"
     r"|\b(?:goes?|moves?|climbs?|rises?|increases?|scales?|improves?|grows?|follows?|changes?"
-    r"|falls?"
+    r"|falls?|gains?|profits?|benefits?"
     r"|drops?|shrinks?|decreases?|speeds?)"
     r" (?:up |along |more or less |roughly |almost |nearly |pretty much )*(?:accordingly"
     r"|in (?:exact |direct |strict |full )?proportion|proportionally"
     r"|correspondingly|in step|likewise"
     r"|by (?:the |that |this )?(?:same |very )?(?:factor|ratio|amount|percentage|share)"
     r"|by the ratio of"
-    r"|one to one)"
+    r"|one[- ]to[- ]one|by (?:nearly |almost |about |roughly )?the same proportion|in proportion to"
+    r" (?:it|this|that|them|these))"
+    r"|\b(?:comes?|goes?) (?:straight|right|directly) off (?:the |each |every |our |its )"
+    r"(?:[\w-]+ ){0,2}?(?:time|latency|tpot|itl|wait|tokens?|steps?)\b"
     r"|\b(?:carries|carry|transfers?|translates?|passes|extends?|applies"
     r"|holds) (?:over )?(?:directly "
-    r"|straight |one to one |fully |equally )?(?:to|into|for) (?:the )?(?:\w+[- ]){0,2}?(?:decod\w+"
-    r"|generation|chat|tokens?|tpot|itl|replies|single)",
+    r"|straight |one[- ]to[- ]one |fully |equally )?(?:to|into|for) (?:the )?(?:\w+[- ]){0,2}?"
+    r"(?:decod\w+|generation|chat|tokens?|tpot|itl|replies|single|interactive|conversation\w*)",
 )
 """A gain told before that decode is said to have as well."""
 _LIKE_SMALLER: Final = Form(
@@ -101,12 +109,30 @@ _LIKE_SMALLER: Final = Form(
     r" (?:dense )?\d+(?:\.\d+)? ?B\b",
 )
 _ORIGIN: Final = Form(
-    r"\b(?:gains?|speed-?ups?|win|advantage|benefit|improvement|acceleration)\b[^.;:]{0,30}?\b"
+    r"\b(?:gains?|speed-?ups?|win|advantage|lead|edge|benefit|improvement|acceleration)\b"
+    r"[^.;:]{0,48}?\b"
     r"(?:stems?|comes?|results?|derives?|originates?|is (?:mainly |mostly )?(?:due|owed|thanks))"
     r" (?:mainly |mostly |entirely |only )?(?:from|to|out of)\b"
-    r"(?![^.;:,]{0,40}(?:weights?|bytes|traffic|fewer|reads?|bandwidth))",
+    r"(?!(?:[^.;:,]|\.\d){0,40}(?:weights?|bytes|traffic|fewer|reads?|bandwidth|[tg]b/s|memory"
+    r"|hbm))",
 )
 """Where a gain is said to come from."""
+
+
+_SAVED: Final = Form(
+    r"\b(?:saved|spared|avoided|missing|dropped) (?:\d[\d.]* ?%|(?:half|third|quarter|fifth|sixth"
+    r"|eighth|tenth|work|arithmetic|operations|multiplications|flops|macs)\b)[^.;:,]{0,32}?"
+    r" (?:shows? up|turns? up|comes? through|arrives?|lands?|reappears?|comes? back|(?:is"
+    r"|are) felt)"
+    r"\b[^.;:]{0,40}?\b(?:time|latency|tpot|itl|speed|tok\S*|tokens?|wait|step)\b"
+)
+"""What is saved of the work, as something that the time of a token shows."""
+
+
+def saved_as_time(text: str, clause: Clause) -> Effect | None:
+    """Work that is saved and shows up in the time: no loss, whatever goes "up"."""
+    match = _SAVED.search(text, clause.start, clause.end)
+    return None if match is None else Effect(Kind.GAIN, *match.span())
 
 
 def _carried(text: str, clause: Clause) -> Effect | None:

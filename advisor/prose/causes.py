@@ -64,6 +64,9 @@ def cause_of(
                 if pattern and (lever == "PRUNE" or (lever == "MATMUL" and reach)):
                     return "S24", reach
                 if lever not in _WEAK or (lever == "FLOPS" and reach and place & _LESS):
+                    kept = lever == "ACTQ" and reach > _LABEL_REACH and "WEIGHTS" not in own
+                    if kept and weak in _OWN_FORMAT:
+                        return lever, reach  # a format of activations, by the heading
                     if weak in _OWN_FORMAT and reach >= 2 and lever != "PRUNE" and changed:
                         return weak
                     if weak == _FORMAT_OF_ROW:

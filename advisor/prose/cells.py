@@ -23,6 +23,10 @@ _OF_A_TOKEN: Final = Form(
     r"|ms ?/ ?tok\w*|decode (?:step|latency|time)|step time|time between tokens|token latency)\b"
 )
 """A time per token, in a label that may speak of other times as well."""
+_EACH_COLUMN: Final = Form(
+    r"^(?:for |of )?(?:each|per|every)(?: (?:one|single))?(?: (?:of them|user|stream|client|session"
+    r"|request|chat|person|seat))?\W*$"
+)
 _OF_PROMPT: Final = Form(r"\b(?:prefill\w*|prompts?|ttft|first token|pp\d*)\b")
 _ROW_NAME: Final = Form(r"\b(?:ms|tok\w*|t/s|tps)\b")
 _SHORT: Final = 200
@@ -73,6 +77,10 @@ def _by_column(block: Block, column: str) -> bool | None:
     """Whether a column holds rates (True) or times per token (False); its lead-in may say half."""
     if RATE_COLUMN.search(column) is not None:
         return True
+    if _EACH_COLUMN.search(column) is not None:  # its unit is that of the total beside it
+        beside = [other.lower() for other in block.columns if other != block.column]
+        if any(RATE_COLUMN.search(other) is not None for other in beside):
+            return True
     in_ms, of_token = _MS.search(column), _PER_TOKEN_COLUMN.search(column)
     if in_ms and of_token:
         return False
@@ -135,7 +143,8 @@ def _relative(block: Block, clause: Clause, column: str, value: float) -> Effect
 _LIMIT_COLUMN: Final = Form(
     r"\b(?:bound|limited|governed|held up|determined) by\b|\b(?:bottleneck|limiter"
     r"|limiting (?:factor"
-    r"|resource)|limited|bound|waits? (?:for|on)|(?:dominant|scarce|critical"
+    r"|resource)|limited|bound|what (?:\w+ )?(?:limits|bounds|slows)(?: \w+){0,2}"
+    r"|waits? (?:for|on)|(?:dominant|scarce|critical"
     r"|constraining) (?:resource|factor))\W*$"
 )
 

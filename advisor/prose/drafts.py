@@ -47,7 +47,7 @@ _ACCEPTANCE: Final = Form(
     rf"|\b(?:one|1) (?:\w+ )?in (?P<n>\d{{1,2}}|{SEVERAL}) (?:\w+ ){{0,3}}?{_RIGHT}\b"
     rf"|\b{_RIGHT} (?:\w+ ){{0,3}}?(?:one|1)(?: \w+)? in (?P<m>\d{{1,2}}|{SEVERAL})\b"
 )
-_N: Final = rf"(?:{_COUNT}|(?:k|n|γ|gamma) ?\+ ?(?:1|one))"
+_N: Final = rf"(?<![\w.,])(?:{_COUNT}|(?:k|n|γ|gamma) ?\+ ?(?:1|one))"
 _WORDS: Final = r"(?:new |more )?(?:tokens|words|positions)"
 _EMITS: Final = Form(
     rf"\b{_ROUND}\b[^.;:]{{0,40}}? (?:yields?|gives?|makes?|emits?|produces?|delivers?|puts? out"
@@ -74,13 +74,17 @@ _ANY_ACCEPTANCE: Final = Form(
     r"|hit rates?|match\w*|right|wrong|correct|grades?|guess\w*|draft\w*|miss(?:es)?|proposals?"
     r"|agree\w*"
     r"|reject\w*|verdict|verif\w+|candidates?)\b"
+    r"|\b(?:acceptance|hit rates?)(?: rates?)? (?:(?:does|do)(?: not|n['’]t) (?:matter|count|enter"
+    r"|play"
+    r" a role)|is (?:irrelevant|beside the point|unimportant|no concern)|plays no role)\b"
 )
 _EVERY_TIME: Final = Form(
     r"\balways\b|\b(?:every|each) time\b|\bin (?:any|every) (?:case|event)\b|\binvariably\b"
     r"|\bguaranteed\b"
 )
 _AT_MOST: Final = Form(
-    r"\b(?:up to|at most|at best|at least|maxim\w+|if (?:all|every\w*)|(?:when|where|provided|once)"
+    r"\b(?:up to|or more|or so|at most|at best|at least|maxim\w+|if (?:all|every\w*)|(?:when|where"
+    r"|provided|once)"
     r" (?:all|every\w*)|on average|average|expected|ideal\w*|theor\w+)\b"
 )
 _LOOKBACK: Final = 100
@@ -138,7 +142,7 @@ _ASKED_FOR: Final = Form(
 
 
 def every_pass(whole: str, start: int, end: int) -> tuple[int, int] | None:
-    """Where a clause says that a pass yields so many tokens whatever is accepted."""
+    """Where a clause says that a pass yields so many tokens: whatever is accepted, or of drafts."""
     emits = _EMITS.search(whole, start, end) or _FOR_ONE.search(whole, start, end)
     if emits is None or _AT_MOST.search(whole, start, end) is not None:
         return None
@@ -147,9 +151,36 @@ def every_pass(whole: str, start: int, end: int) -> tuple[int, int] | None:
     before = max(0, start - _LOOKBACK)
     if _ANY_ACCEPTANCE.search(whole, before, end) or _EVERY_TIME.search(whole, start, end):
         return emits.start(), emits.end()
-    return None
+    return emits.span() if _OF_DRAFTS.search(whole, before, end) is not None else None
+
+
+_OF_DRAFTS: Final = Form(
+    rf"\b(?:draft\w*|{_GUESSES}|candidates?|accept\w*|speculat\w+|medusa|eagle|mtp|lookahead"
+    rf"|gamma)\b"
+)
 
 
 def is_every_pass(text: str) -> bool:
     """Whether a clause tells the tokens of a pass."""
     return _EMITS.search(text) is not None or _FOR_ONE.search(text) is not None
+
+
+def is_whatever_accepted(text: str) -> bool:
+    """Whether a text says that acceptance does not count."""
+    return _ANY_ACCEPTANCE.search(text) is not None or _EVERY_TIME.search(text) is not None
+
+
+def tokens_told(text: str) -> int | None:
+    """The tokens that a clause says a pass yields; without a verb they may be those drafted."""
+    if _YIELDING.search(text) is None:
+        return None
+    emits = _EMITS.search(text) or _FOR_ONE.search(text)
+    number = _NUMBER.search(emits[0]) if emits is not None else None
+    return count_of(number[1]) if number is not None else None
+
+
+_YIELDING: Final = Form(
+    r"\b(?:yield|giv|mak|emit|produc|deliver|put|return|bring|generat|hand|advanc|mov|get|com|leav"
+    r"|gain|w[io]n|spit|output|jump|progress)(?:es|s|e|ed|ing)?\b"
+)
+_NUMBER: Final = Form(rf"(?<![\w.,])({_COUNT}) {_WORDS}")

@@ -13,6 +13,7 @@ from advisor.forms import Form
 from advisor.limits import may_name_a_limit
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_patterns import CELL_IGNORED, LENGTHS
+from advisor.prose.carried_gains import saved_as_time
 from advisor.prose.cells import bare_cell, of_token_in_lead
 from advisor.prose.demands import demanded
 from advisor.prose.gain_forms import AGAIN
@@ -99,7 +100,7 @@ def effects_of(
         and LENGTHS.search(sentence.text) is None
         and not has_figure
         and " as fast " not in sentence.text
-        and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER"})
+        and sentence.names.isdisjoint({"HELP", "ACTQ", "PRUNE", "MASK", "TRANSFER", "S24"})
         and not (of_decode and may_name_a_limit(sentence.text))
         and not ("TOKENS" in sentence.names and is_left(sentence.text))
         and premise_in(sentence.text) is None
@@ -257,6 +258,8 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
                 yield Effect(Kind.FIGURE, start, end, None, tpot, aggregate, single, prefill)
     halved = portion(clause, text) if best is None or best.kind is Kind.LOSS else None
     best = halved or best
+    if best is None or best.kind is Kind.LOSS:
+        best = saved_as_time(block.text, clause) or best
     if best is not None:
         yield best
         return

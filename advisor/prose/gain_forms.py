@@ -49,7 +49,7 @@ SMALLER_SIZE: Final = Form(
 _OLD: Final = (
     r" (?:instead of|rather than|not the|down from|against|not|where (?:it|they|there|we|you|one)"
     r" (?:\w+ ){0,2}?(?:was|were|be|had|moved|read|needed|took|fetched|streamed|loaded|pulled"
-    r"|required|did|weighed))"
+    r"|required|did|weighed|(?:to )?(?:pull|read|fetch|stream|load|move)))"
 )
 FEWER_READ: Final = Form(
     r"\b(?:(?:fetch|read|load|stream|mov|pull)\w*|token (?:needs?|takes?|costs?))[^.;:\d]{0,16}"
@@ -73,11 +73,20 @@ PART_OF_OLD: Final = Form(
 )
 """Bytes as a part of those before: "is 0.4 of the original"."""
 LESS_TO_READ: Final = Form(
-    r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|(?:only )?(?:half|a third|a quarter|a fifth)"
+    r"\b(?:\d{1,2} ?(?:%|per ?cent) (?:less|fewer)|\d[\d.]* ?GB (?:less|fewer)|(?:only )?(?:half"
+    r"|a third|a quarter|a fifth)"
     r"(?: as much)?|less|fewer|(?:much|far) less) (?:of (?:it|that|them) |bytes |data |kv "
     r"|kv cache |cache |weights "
     r"|of what (?:is|was|remains) (?:left |there )?)?to (?:be )?"
-    r"(?:load|read|fetch|stream|move|transfer|pull|drag)(?:ed|red|d)?\b"
+    r"(?:load|read|fetch|stream|move|transfer|pull|drag|haul|carry|shift|ship)(?:ed|red|d)?\b"
+    r"|\b(?:only|just|merely) (?:the )?(?:surviving|remaining|other|non-?zero) (?:\d{1,2} ?%|half"
+    r"|(?:\w+ )?(?:thirds?|quarters?|fifths?|tenths?)) to (?:load|read|fetch|stream|move|transfer"
+    r"|pull|drag|haul|carry|shift|ship)\b"
+    r"|\b(?:pulls?|reads?|fetch(?:es)?|moves?|streams?|hauls?|drags?|loads?|carr(?:y|ies))"
+    r" (?:only |just )?(?:half as much|(?:an? )?(?:third|quarter|fifth) as much"
+    r"|\d{1,2} ?(?:%|per ?cent) (?:less|fewer)) (?:out of|from|over|across|per|for|data|bytes)\b"
+    r"|\b(?:reads?|fetch(?:es)?|streams?|loads?|moves?) (?:only )?half (?:of )?(?:the |its )?"
+    r"(?:memory|bytes|weights|data|traffic)\b"
 )
 """Less to read: "has 60% less to load"."""
 OF_THE_RATE: Final = Form(
@@ -170,12 +179,24 @@ OFF_THE_TIME: Final = Form(
     r"|every |our |its )?(?:\w+['’]?s?[- ]){0,2}?(?:time|latency|tpot|itl|tbt|wait|tokens?|step)\b",
 )
 STEP_SHRINKS: Final = Form(
-    r"\bsteps? (?:(?:\w+ ){0,2}?)(?:shortens?|shrinks?|gets? shorter|falls?|drops?"
-    r"|becomes? shorter)"
-    r" by (?:(?:about|around|close to|roughly|nearly|almost|up to|some) |~ ?)?(?P<percent>\d{1,2}"
-    r"(?:\.\d+)?) ?%"
+    r"\bsteps? (?:(?:[\w-]+ ){0,4}?)(?:shortens?|shrinks?|gets? shorter|falls?|drops?"
+    r"|becomes? shorter|comes? down|goes? down|is cut)"
+    r" by (?:(?:about|around|close to|roughly|nearly|almost|up to|some) |~ ?)?(?:"
+    r"(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:an? |one )?(?P<part>half|third|quarter|fifth|sixth"
+    r"|eighth"
+    r"|tenth)\b(?! (?:of|the)))"
+    r"|\bwaits? (?:(?:about|around|roughly|some|nearly|almost|up to|only|just) ){0,2}(?:"
+    r"(?P<less>\d{1,2}(?:\.\d+)?) ?%|(?:an? |one )?(?P<piece>half|third|quarter|fifth|sixth|eighth"
+    r"|tenth)) (?:less|shorter)\b"
 )
-"""A step, as what takes time: "the step shortens by close to 12%"."""
+"""A step that gets shorter, or a user who waits less: "the step shortens by close to 12%"."""
+SAVES_OF_STEP: Final = Form(
+    r"\b(?:sav|shav|spar|cut|trim|remov|tak)\w* (?:us |you )?(?:another |about |roughly |some )?(?:"
+    r"(?P<percent>\d{1,2}) ?%|(?:an? |one )?(?P<part>half|third|quarter|fifth|sixth|eighth|tenth))"
+    r" (?:(?:of|from) (?=each|every)|off )(?:each|every|the) (?:decode |decoding |generation )?"
+    r"steps?\b(?!['’])"
+)
+"""A part of each step that is saved: "saves a third of each step"."""
 GAIN_IN: Final = Form(
     r"\b(?:buys?|gains?|gives?|brings?|wins?|yields?|worth|earns?|nets?|delivers?|picks? up"
     r"|adds?)\b"

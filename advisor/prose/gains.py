@@ -36,6 +36,7 @@ from advisor.prose.gain_forms import (
     PRODUCT,
     SAME_BYTES,
     SAVES,
+    SAVES_OF_STEP,
     SIGNED_PERCENT,
     SIZE_WHERE,
     SMALLER_SIZE,
@@ -197,10 +198,9 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
         part = off["part"]
         less = 1.0 / PARTS[part.lower()] if part else float(off["percent"]) / 100.0
         return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - less))
-    shrunk = STEP_SHRINKS.search(text) if "%" in text else None
+    shrunk = _step_shrinks(clause, text)
     if shrunk is not None:
-        start, end = clause.start + shrunk.start(), clause.start + shrunk.end()
-        return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - float(shrunk["percent"]) / 100.0))
+        return shrunk
     gained = GAIN_IN.search(text) if "%" in text else None
     if gained is not None:
         start, end = clause.start + gained.start(1), clause.start + gained.end()
@@ -246,6 +246,18 @@ def part_of_time(clause: Clause, text: str) -> Effect | None:
         if told is not None:
             return told
     return None
+
+
+def _step_shrinks(clause: Clause, text: str) -> Effect | None:
+    """A step that gets shorter by a part of itself, or a user who waits less by that."""
+    match = STEP_SHRINKS.search(text) or SAVES_OF_STEP.search(text)
+    if match is None:
+        return None
+    told = match.groupdict()
+    part, percent = told["part"] or told.get("piece"), told["percent"] or told.get("less")
+    less = 1.0 / PARTS[part.lower()] if part else float(percent or 0.0) / 100.0
+    start, end = clause.start + match.start(), clause.start + match.end()
+    return Effect(Kind.GAIN, start, end, 1.0 / (1.0 - less))
 
 
 _OF_ANOTHER: Final = frozenset({"QUANT", "ACTQ", "ATTN", "SINGLE", "DECODE", "RATE"})

@@ -140,6 +140,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "PEAK" and (_is_of_both(text, tag) or _is_of_memory(text, tag)))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
+        and not (tag.name in {"PRUNE", "MASK"} and _is_of_cost(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
         and not (tag.name == "TP" and _is_class(text, tag))
         and not (tag.name == "FLOPS" and text[tag.start : tag.end] in _COMPUTERS)
@@ -149,11 +150,13 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
             tag.name == "MEASURED" and _PARTIAL.search(text, max(0, tag.start - 16), tag.start)
         )
         and not (tag.name == "LARGE_BATCH" and _tells_no_load(text, tag))
-        and not (tag.name == "REMOVED" and _OF_WORK.match(text, tag.end))
+        and not (tag.name == "REMOVED" and _is_of_work(text, tag))
     ]
     found = names(kept)
-    if any(tag.name == "REMOVED" and _OF_WORK.match(text, tag.end) for tag in tags):
+    if any(tag.name == "REMOVED" and _is_of_work(text, tag) for tag in tags):
         found |= {"DOWN"}
+    if any(tag.name == "RATE" and _OF_DECODING.match(text, tag.start) for tag in kept):
+        found |= {"DECODE"}
     if "LARGE_BATCH" in found and all(
         _is_of_units(text, tag) for tag in kept if tag.name == "LARGE_BATCH"
     ):
@@ -228,6 +231,15 @@ def _is_off(text: str, heads: Tag) -> bool:
     return _OFF.match(text, heads.end) is not None
 
 
+_COST_NEXT: Final = Form(r" (?:\w+ )?(?:cost|loss|overhead|effort|downside|risk|penalty)\b")
+
+
+def _is_of_cost(text: str, tag: Tag) -> bool:
+    """Whether it is a cost that is zero, and no weight: "at zero quality cost"."""
+    zero = text[tag.start : tag.end].lower().endswith("zero")
+    return zero and _COST_NEXT.match(text, tag.end) is not None
+
+
 def _is_attention(text: str, tag: Tag) -> bool:
     """Whether what is sparse is the attention, and no weight."""
     return text[tag.start : tag.end].lower() in {"sparse", "sparsity"} and "ttention" in text
@@ -273,7 +285,17 @@ _OF_WORK: Final = Form(
     r"(?: [\w%-]+){0,5}? (?:multiplications|multiplies|operations|flops|macs|fmas|multiply-adds"
     r"|arithmetic)\b"
 )
+_OF_DECODING: Final = Form(r"(?:decod|generat)\w+ ")
+"""A rate that says of what: "decoding rate"."""
+_WORK_BEFORE: Final = Form(
+    r"\b(?:operations?|multiplications?|multipl(?:y|ies)|multipliers|arithmetic|flops|macs) $"
+)
 """What is taken out are operations, and no part of the model."""
+
+
+def _is_of_work(text: str, tag: Tag) -> bool:
+    before = _WORK_BEFORE.search(text, max(0, tag.start - _NEAR_CHARACTERS), tag.start)
+    return before is not None or _OF_WORK.match(text, tag.end) is not None
 
 
 def _tells_no_load(text: str, tag: Tag) -> bool:

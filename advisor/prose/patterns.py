@@ -247,7 +247,7 @@ DECIDES: Final = Form(
 )
 """An attention kernel that is said to decide the speed of decode."""
 PEAK_DECIDES: Final = Form(
-    r"\b(?:they|it|these|this|that|which) (?:\w+ )?(?:decides?|determines?|sets?|governs?"
+    r"\b(?:they|it|these|those|this|that|which) (?:\w+ )?(?:decides?|determines?|sets?|governs?"
     r"|dictates?)"
     r" (?:how (?:many|fast|quickly|soon)|the (?:\w+ ){0,2}?(?:speed|rate|pace|latency|tempo))\b"
     r"|\b(?:tells?|decides?|says?|predicts?|shows?) (?:\w+ )?how (?:fast|quick(?:ly)?|many tokens)"

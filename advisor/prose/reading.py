@@ -97,18 +97,21 @@ def _tells_outcome(text: str) -> bool:
     """
     if OUTCOME.match(text) is not None or _FOLLOWS.match(text) is not None:
         return True
-    if len(text) > _LONGEST_OUTCOME or SOME_DIGIT.search(text) is None:
+    same = _SAME_FIGURE.search(text) is not None
+    if len(text) > _LONGEST_OUTCOME or not (same or SOME_DIGIT.search(text)):
         return False
     names = tag_names(text)
-    tells = not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
-    tells = tells or _SAME_FIGURE.search(text) is not None
+    tells = same or not names.isdisjoint({"TIME", "RATE", "FASTER", "HELP"})
     is_option = _OPTION.match(text) or ("HARDWARE" in names and _MOVE.search(text))
     is_own = names_own_lever(text, names) or RAISED.search(text) is not None
     return tells and not is_option and not is_own
 
 
 _LONGEST_OUTCOME: Final = 120
-_SAME_FIGURE: Final = Form(r"\b(?:the (?:very )?same|that) \d[\d.]* ?[%x×]")
+_SAME_FIGURE: Final = Form(
+    r"\b(?:the (?:very )?same|that) \d[\d.]* ?[%x×]"
+    r"|^\W*(?:the )?same(?: (?:factor|figure|gain|speed-?up|ratio))? (?:for|in|on|with|at)\b"
+)
 """A figure told above, which something else is said to have as well."""
 _FOLLOWS: Final = Form(
     r"\W*(?:in consequence|consequently|as a (?:result|consequence)|therefore|hence|thus"

@@ -63,7 +63,8 @@ _FOUND_COLUMN: Final = Form(
     r"|rejected|dropped|declined|objections?|against)\b",
 )
 _DROPPED: Final = (
-    r"(?:rejected|dropped|declined|shelved|parked|ruled out|discarded|myth|false|wrong"
+    r"(?:rejected(?! (?:tokens?|drafts?|guess(?:es)?|proposals?|candidates?|ones|words))|dropped"
+    r"|declined|shelved|parked|ruled out|discarded|myth|false|wrong"
     r"|refuted|debunked|not true|untrue|abandoned|withdrawn|not (?:pursued|planned|done|used"
     r"|supported)|out of scope|no longer supported|non-?goals?|won['’]?t (?:do|fix))"
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from advisor.forms import Form
-from advisor.limits import Limit, limits_in
+from advisor.limits import Limit, limit_alone, limits_in
 from advisor.prose.activations import activations_decide
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_effects import cache_effects
@@ -40,8 +40,10 @@ from advisor.prose.patterns import (
     UTILISATION,
 )
 from advisor.prose.premises import premises
+from advisor.prose.replies import replies_in
 from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tier_effects import tier_effects
+from advisor.prose.users import AS_OWN
 from advisor.prose.zeros import zeros_skipped
 
 
@@ -57,7 +59,8 @@ def _limit(text: str, clause: Clause) -> Effect | None:
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
             adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
             said_so = _COPULA.match(text, named.start) or COPULA.search(before)
-            if not adjective or said_so is not None:
+            labelled = clause.opener == ":" and limit_alone(text[clause.start : clause.end])
+            if not adjective or said_so is not None or labelled:
                 return Effect(Kind.BOUND, named.start, named.end)
         elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
             if _CAPACITY.search(text, clause.start, named.end) is not None:
@@ -69,6 +72,9 @@ def _limit(text: str, clause: Clause) -> Effect | None:
             ):
                 continue  # "latency-bound, not bandwidth-bound" names the limit
             return Effect(Kind.BOUND, clause.start, clause.start + 1)
+    if clause.opener == ":" and _LIMIT_LABEL.search(text, 0, clause.start) is not None:
+        alone = limit_alone(text[clause.start : clause.end]) is Limit.COMPUTE
+        return Effect(Kind.BOUND, clause.start, clause.end) if alone else None
     return None
 
 
@@ -90,6 +96,11 @@ _BY_ANOTHER: Final = Form(
 _NEAR: Final = 160
 _ON_CHIP: Final = Form(r"\b(?:l[23]|llc|last-level|on-chip|sram)\b")
 """Weights that are said to come from a cache: another claim, which is judged by its size."""
+_LIMIT_LABEL: Final = Form(
+    r"\b(?:bottlenecks?|limit(?:er)?|limiting (?:factor|resource)|(?:limited|bound|held up|gated)"
+    r" by|waits? (?:for|on))\W{0,4}$"
+)
+"""A label of what follows a colon: "Bottleneck: FLOPs"."""
 _IS_NOT: Final = Form(
     r"\b(?:is|are|was|were)(?: not|n['’]t)\b(?! enough)(?![^.;:]* but )",
 )
@@ -172,7 +183,11 @@ def resource_effects(
     if "PEAK" in names and "dense" in text.lower() and (peak := SOME_PEAK.search(text)) is not None:
         yield Effect(Kind.PEAK, clause.start + peak.start(), clause.start + peak.end())
     in_column = block.kind is BlockKind.CELL and _BARE.fullmatch(text) is not None
-    if SOME_AMOUNT.search(text) is not None or (in_column and "GB" in block.column):
+    as_own = AS_OWN.search(text)
+    if as_own is not None:
+        yield Effect(Kind.CARRIED, clause.start + as_own.start(), clause.start + as_own.end())
+    replied = " second" in text and any(replies_in(text))
+    if SOME_AMOUNT.search(text) is not None or (in_column and "GB" in block.column) or replied:
         yield Effect(Kind.AMOUNT, clause.start, clause.start + 1)
     if names & {"PEAK", "CAPACITY"} and (advice := ADVICE.search(text)) is not None:
         yield Effect(

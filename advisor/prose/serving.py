@@ -12,6 +12,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.limits import Limit, limits_in
+from advisor.prose.carried import carried_over
 from advisor.prose.drafts import QUALITY_ONLY, every_pass
 from advisor.prose.gains import LARGEST_FACTOR
 from advisor.prose.lengths import READS_DOCUMENT
@@ -26,36 +27,6 @@ TOPICS: Final = frozenset(
 )
 """Levers and phases of which these forms say something."""
 
-_FIGURE: Final = (
-    r"(?:\d[\d.]*(?:\s?[x×%]|-fold)|factor|figure|numbers?|gains?|speed-?ups?|ratio|improvement"
-    r"|benefit|utili[sz]ation|mfu|advantage|win|boost|acceleration|multiple|multiplier)"
-)
-_CARRIES: Final = Form(
-    rf"\b{_FIGURE}(?!\w)[^.;:]{{0,48}}? (?:holds?|carr(?:y|ies) over|appl(?:y|ies)|stays?|survives?"
-    r"|remains?|persists?|continues?|transfers?|is (?:inherited|kept|retained|the same)|keeps?"
-    rf"|will be there)\b|\b{_FIGURE}(?!\w)[^.;:,]{{0,48}}? still\b"
-    r"|\b(?:shows? up|turns? up|arrives?|lands?|comes? through|is passed on|reappears?)"
-    r" (?:one to one|in full|undiminished|fully|intact|entirely|unchanged)\b"
-    r"|\b(?:gives?|yields?|does|do|gets?|sees?|brings?) the same (?:with|at|for|under|on|in)\b"
-    r"|\binherits?\b|\binherited by\b"
-    r"|\b(?:profits?|benefits?|gains?) (?:in the same (?:way|measure)|equally|likewise"
-    r"|just as (?:much"
-    r"|well)|to the same (?:degree|extent))\b"
-    rf"|\b{_FIGURE}(?: \w+)? (?:again|once more)(?=[.,;:)]|$)"
-    r"|\bstill (?:gives?|brings?|yields?|sees?|gets?|have|has|buys?) (?:us |you |me )?(?:the|that"
-    r"|those"
-    r"|about|a|our|its) (?:full |same )?\d"
-    rf"|\b(?:that|the (?:very )?same|this|equal|identical) (?:high |full |good )?{_FIGURE}(?!\w)"
-    r"|\b(?:by|at|in|with) (?:the same|equal|that|this|identical) (?:factor|ratio|proportion|amount"
-    r"|percentage|margin|measure|rate|pace|speed|efficiency)\b"
-    r"|\b(?:down|up|faster|quicker|shorter|shrinks?|falls?|drops?|improves?|rises?|grows?|scales?)"
-    r"(?: also| likewise)? (?:in (?:the same )?proportion|proportionally|proportionately"
-    r"|correspondingly|accordingly|in step|along with it)\b"
-    r"|(?:^|\band )so (?:will|do|does|is|are|can|should)\b|\bfor the same reason\b",
-)
-"""A figure that is said to hold elsewhere."""
-_NOT_SO: Final = Form(r"(?: \w+){0,2}?(?: (?:not|never|hardly|no)|n['’]t)\b")
-"""Right after a figure: what it is not said to do."""
 _COSTLESS: Final = Form(
     r"\b(?:costs?|adds?|takes?|weighs?|needs?) (?:you |us )?(?:next to |almost |practically "
     r"|virtually |essentially |basically |as good as )?(?:nothing(?! (?:but|except|apart|beyond"
@@ -113,6 +84,17 @@ _COSTLESS: Final = Form(
 _WORTH: Final = Form(
     r"\b(?:pays? for (?:itself|themselves)|(?:is|are) (?:always )?worth (?:it|having|the trouble"
     r"|the effort|switching on|enabling))\b"
+    r"|\b(?:never|cannot|can(?: not|['’]t)|won['’]t|will (?:not|never)|could(?: not|n['’]t|"
+    r" never)) (?:ever )?(?:slows?|hurts?|harms?)\b(?! (?:the |its |our )?(?:\w+ )?(?:quality"
+    r"|outputs?|accuracy"
+    r"|texts?|answers?|distribution|results?))"
+    r"|(?<!hardly )(?<!rarely )(?<!longer )(?<!never )(?<!seldom )(?<!barely )(?<!not )\b(?:pays?"
+    r"|wins?"
+    r"|helps?|pure (?:upside|gain|win|profit))(?: off)?(?: (?:just as (?:well|much)|equally|too"
+    r"|also"
+    r"|even|still))? (?:at|under|in|with|during) (?:the |a )?(?:full(?: load)?|peak|heavy"
+    r"|high(?:est)?"
+    r" load|maximum|saturat\w+|rush hours?|busy|packed)\b"
 )
 """A lever that is said to earn more than it costs."""
 _ATTENTION: Final = (
@@ -144,7 +126,8 @@ _IN_ATTENTION: Final = Form(
     rf"|largest|main|hot (?:loop|path)|long pole|culprit|dominant|critical path"
     rf"|costliest|slowest)|where\b[^.;]{{0,70}}?\b{_MOST}|what (?:limits|costs|slows"
     rf"|(?:each|every|the|a) (?:\w+ ){{0,2}}?(?:tokens?|steps?|words?|repl(?:y|ies)) (?:\w+ )?"
-    rf"(?:waits?|hangs?|depends?))))"
+    rf"(?:waits?|hangs?|depends?)|(?:you|we|users?|everyone) (?:are |is )?wait(?:ing)? (?:for"
+    rf"|on))))"
     rf"|\b{_ATTENTION}(?: \([^()]*\)|\([^()]*\))? (?:is|are) (?:(?:where"
     rf"|what) (?:\w+ ){{0,2}}?(?:the|all|our"
     rf"|each|every) (?:\w+ )?(?:time|milliseconds|ms|latency) (?:goes|go|is (?:spent|lost))"
@@ -239,10 +222,11 @@ _RANKED: Final = Form(
     r"|on)\b"
 )
 _LARGEST_GAIN: Final = Form(
-    r"\b(?:it|this|that|which) is the (?:\w+ )?(?:largest|biggest|greatest|strongest"
+    r"\b(?:it|this|that|which|(?:install|enabl|activat|turn|switch|us)ing (?:it|this|that)(?: on)?)"
+    r" is the (?:\w+ )?(?:largest|biggest|greatest|strongest"
     r"|best) (?:\w+ )?"
     r"(?:win|gain|boost|speed-?up|improvement) (?:in|for|on) (?:\w+ ){0,2}?(?:generation|decod\w+"
-    r"|tokens?|chat|typing)\b"
+    r"|tokens?|chat|typing|tpot|itl)\b"
 )
 """What was named before, as what decode gains most by."""
 _TO_PERCENT: Final = Form(
@@ -272,8 +256,8 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     ranked = _RANKED.search(text) if "ATTN" in names else _LARGEST_GAIN.search(text)
     if of_tokens and ranked is not None:
         yield _effect(Kind.GAIN, clause, ranked)
-    carried = _CARRIES.search(text)
-    if carried is not None and _NOT_SO.match(text, carried.end()) is None:
+    carried = carried_over(text)
+    if carried is not None:
         yield _effect(Kind.CARRIED, clause, carried)
     costless = _COSTLESS.search(text) or QUALITY_ONLY.search(text)
     if costless is None and "SPEC" in names:
@@ -300,6 +284,8 @@ _FORMULA: Final = re.compile(r"\b[Tt]\(1\) ?/ ?[npNP]\b")
 _NOTHING: Final = Form(
     r"\b(?:brings?|gains?|buys?|does|do|gives?|yields?|adds?|changes?|wins?|earns?|saves?|sees?)"
     r" (?:\w+ ){0,2}?(?:nothing|no (?:gain|speed-?up|benefit|advantage|improvement))\b"
+    r"|\b(?:notices?|sees?|feels?) (?:no|any) difference (?:in (?:pace|speed|latency|tempo)"
+    r"|between|on an?)\b"
     r"|\b(?:stays?|remains?) (?:just )?as slow\b"
     r"|\b(?:is|are|remains?) (?:useless|pointless|worthless|no help|of no (?:use|help|benefit)|in"
     r" vain)"

@@ -237,7 +237,7 @@ _SAME_AMOUNT: Final = Form(r"\b(?:the (?:whole|full|entire|same)|all of the|that
 _POINTING_TAIL: Final = Form(
     r"\b(?:for (?:it|that|this)|because of (?:it|this|that)|as a (?:result|consequence|reward)"
     r"|in (?:return|exchange|consequence)|thanks to (?:it|this|that)|from (?:it|this|then on)"
-    r"|through (?:it|this|that)|with (?:it|this|that)|that way|thereby)\W*$"
+    r"|through (?:it|this|that)|with (?:it|this|that)|that way|thereby)\W*(?:$|, (?:at|with|for) )"
 )
 
 
@@ -267,7 +267,7 @@ def is_linked(text: str, sentence: Sentence, clause: Clause) -> bool:
 
 _PURPOSE: Final = Form(r"\W*(?:in order )?to (?:[\w-]+ )?$|\W*to$")
 _SHOWS: Final = Form(
-    r"\b(?:shows?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
+    r"\b(?:shows?|says?|means?|prov(?:es?|ing)|impl(?:y|ies)|indicates?|tells|suggests?|confirms?"
     r"|demonstrates?)\b"
 )
 

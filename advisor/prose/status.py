@@ -43,6 +43,7 @@ from advisor.prose.status_forms import (
     LABEL_WORDS,
     NEAR_NEGATIONS,
     NEAR_REACH,
+    NO_BEARING,
     NOBODY_WAITS,
     NOTHING_NEXT,
     OUT_OF_REACH,
@@ -113,6 +114,8 @@ def status_of(
     if NOBODY_WAITS.search(text, clause.start, clause.end) or ELSEWHERE.search(
         text, at, clause.end
     ):
+        return Status.DENIED
+    if of_speed and NO_BEARING.search(text, clause.start, clause.end) is not None:
         return Status.DENIED
     if A_SLIP.match(text, at, clause.end):
         return Status.REFUTED

@@ -276,6 +276,10 @@ NOBODY_WAITS: Final = Form(
     r"|\bno (?:single )?(?!(?:longer|matter|doubt)\b)\w{3,} (?:\w+ ){0,3}?(?:sooner|faster|quicker"
     r"|earlier)\b"
 )
+NO_BEARING: Final = Form(
+    r"\b(?:has|have|had) no (?:\w+ ){0,2}?(?:bearing|effect|influence|impact) (?:up)?on\b"
+)
+"""A lever that is said to leave alone what follows."""
 HYPOTHESIS: Final = Form(
     r"\W*(?:(?:working |null |our |initial )?hypothes[ie]s|conjectures?|(?:open|research)"
     r" questions?"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
+from advisor.prose.replies import replies_in
 from advisor.prose.users import HOW_MANY, MANY
 from advisor.quantity.numerals import count_of
 
@@ -35,11 +35,6 @@ _ALONE: Final = Form(
     r"|setup|laptop|gpu|mac))\b"
 )
 _PARTS: Final = Form(r"[.;!?](?=\s|$)|, (?=where|while|but|and)|\bwhere\b|\bwhile\b")
-_REPLY: Final = Form(
-    r"(?<![\w.,])(?P<tokens>\d[\d,]*)[- ]tokens?(?: \w+)? (?:answers?|repl(?:y|ies)|responses?"
-    r"|texts?|completions?|essays?|stor(?:y|ies)|e-?mails?|letters?|summar(?:y|ies))\b[^.;]{0,32}?"
-    r"\b(?P<seconds>\d+(?:\.\d+)?|half a|an?|one) ?(?P<unit>ms|s|seconds?|milliseconds?)\b"
-)
 _CLOSE: Final = 0.08
 _WITHIN: Final = 1.4
 """Of a bound like "more than ten times", "in less than a second": what is meant is not far off."""
@@ -49,7 +44,6 @@ _NO_LONGER_THAN: Final = Form(
     r"|one )"
     r"(?:m?s|seconds?|milliseconds?)\b"
 )
-_SECONDS: Final = MappingProxyType({"half a": 0.5, "a": 1.0, "an": 1.0, "one": 1.0})
 
 
 class Rate(NamedTuple):
@@ -109,20 +103,25 @@ def factor_of_totals(
 
 def reply_at_total(own: str, text: str) -> tuple[float, float] | None:
     """The rate of all and the tokens of one reply, where its time is just one over the other."""
-    reply = _REPLY.search(own)
+    reply = next(replies_in(own), None)
     if reply is None:
-        return None
-    tokens = _number(reply["tokens"])
-    seconds = _SECONDS.get(reply["seconds"].lower()) or float(reply["seconds"])
-    if reply["unit"].startswith("m"):
-        seconds /= 1e3
-    if seconds <= 0:
         return None
     most = _WITHIN if _NO_LONGER_THAN.search(own) is not None else 1.0 + _CLOSE
     for rate in rates_in(text):
-        if rate.is_shared and 1.0 - _CLOSE < rate.tokens_per_second * seconds / tokens < most:
-            return rate.tokens_per_second, tokens
+        if (
+            rate.is_shared
+            and 1.0 - _CLOSE < rate.tokens_per_second / reply.tokens_per_second < most
+        ):
+            return rate.tokens_per_second, reply.tokens
     return None
+
+
+def shared_rate(text: str) -> float | None:
+    """The last rate of a text, where it is that of many together and not of each of them."""
+    rates = rates_in(text)
+    if not rates or not rates[-1].is_shared or _EACH.search(text) is not None:
+        return None
+    return rates[-1].tokens_per_second
 
 
 def beats_alone(text: str, own: str, rate: float) -> float | None:

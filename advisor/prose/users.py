@@ -10,6 +10,7 @@ from advisor.quantity.numerals import SEVERAL
 MANY: Final = (
     r"(?:users|streams|sessions|requests|clients|sequences|chats|conversations|people|persons"
     r"|customers|callers|readers|replies|prompts|tenants|seqs|slots|visitors|analysts|developers"
+    r"|seats"
     r"|agents"
     r"|others|of them)"
 )
@@ -82,6 +83,16 @@ RAISED: Final = Form(
     r" (?:completions|samples|answers)|best_of)"
 )
 """How more sequences come into a step."""
+AS_OWN: Final = Form(
+    r"\b(?:that|this|which)(?: is|['’]s| would be| will be) (?:exactly |precisely |just |also "
+    r"|then )?"
+    r"(?:what|how fast|the (?:very |same )?(?:rate|pace|speed|tempo|clip|torrent|flow|velocity"
+    r"|experience)(?: at which| with which| that)?) (?:each|every|any|an?|one|your|you|my|i|our|his"
+    r"|her|their|whoever|everyone|anyone|everybody|the (?:user|reader|customer|client|person|writer"
+    r"|visitor|caller))\b(?! (?:\w+ )?(?:server|node|card|gpu|box|system|team|cluster|rack|replica"
+    r"|endpoint|service|machine|batch|step|deployment|instance))"
+)
+"""A rate told before that is said to be what one of the users has."""
 _CHANGE: Final = Form(
     r"\b(?:batch(?: size)?|max[-_]num[-_]seqs|max[-_]batch[-_]size|concurrency|num[-_]slots|slots"
     r"|n[-_]?p|n[-_]parallel)[`'\"]?(?: (?:rises?|goes|climbs?|grows?|moves?|changes?|falls?|drops?"

@@ -64,7 +64,8 @@ _SUBJECT: Final = Form(
     r"|numbers?|parameters?|words?|bytes?)(?: (?:that|which))? (?:the |your )?(?:\w+ ){0,2}?(?:no"
     rf" longer|never|(?:do|does|need|must)(?: not|n['’]t)) (?:have to |has to |need to "
     rf"|be )?{_READ}\b"
-    rf"|\b(?:the )?(?:heads?|k/?v|keys|values|cache|projections?)\b[^.;:]{{0,30}}? (?:(?:is|are)"
+    rf"|\b(?:the )?(?:heads?|k(?:/| and )?v|keys|values|cache"
+    rf"|projections?)\b[^.;:]{{0,30}}? (?:(?:is|are)"
     r" (?:not|no longer|never)|(?:no longer|never) (?:has|have|needs?) to be) (?:read|fetched"
     r"|loaded|streamed|touched)"
 )
@@ -107,11 +108,11 @@ _ACTS: Final = Form(
 """Dense hardware or software that is said to leave zeros out."""
 _SEES: Final = Form(
     rf"\b{_ACTOR}\b[^.;:,]{{0,24}}? (?P<at>recogni[sz]es?|detects?|spots?|notices?|sees?|finds?"
-    rf"|picks? up)"
-    r" (?:the |this |that |such an? |an? )?(?:2:4 |sparse |sparsity |zero )?(?:pattern|mask|zeros"
-    r"|sparsity|structure|matri(?:x|ces))"
+    rf"|discerns?|identif(?:y|ies)|picks? (?:up|out))"
+    r" (?:the |this |that |such an? |an? )?(?:(?:2:4|two[- ](?:in|of|out[- ]of)[- ]four|sparse"
+    r"|sparsity|zero) )?(?:pattern|mask|zeros|sparsity|structure|matri(?:x|ces))"
     r" (?:by itself|by themselves|on its own|on their own|automatically|natively|anyway"
-    r"|at run ?time)"
+    r"|at run ?time|unaided|unassisted|without (?:any )?(?:help|packing|conversion|being told))"
 )
 """Dense hardware that is said to see a pattern without being told."""
 _OTHERS: Final = Form(
@@ -192,12 +193,12 @@ def of_inputs(text: str) -> bool:
 
 _PRODUCTS: Final = Form(
     r"\b(?:skip(?:s|ped|ping)?|leav(?:es?|ing) out|omit(?:s|ted|ting)?|drop(?:s|ped"
-    r"|ping)?) (?:\w+ ){0,3}?(?:products"
-    r"|multiplications|multiplies|multiply-?adds"
+    r"|ping)?|(?:predicat|gat|mask|switch|turn)\w* off) (?:\w+ ){0,3}?(?:products"
+    r"|multiplications|multipl(?:y|ies)|multiply-?adds"
     r"|macs"
     r"|fmas?|math|arithmetic)\b"
     r"|\b(?:products|multiplications|multiplies|multiply-?adds|macs|fmas?|math|arithmetic)"
-    r" (?:\w+ ){0,2}?(?:skipped|omitted|left out|dropped)\b"
+    r" (?:\w+ ){0,2}?(?:skipped|omitted|left out|dropped|vanish|disappear|saved)\b"
     r"|\b(?:multipliers?|macs?|alus?|lanes?|units?) (?:\w+ ){0,2}?(?:clock-gated|gated off|idled"
     r"|switched off)\b"
 )
@@ -214,7 +215,7 @@ def reads_all(text: str) -> bool:
 
 
 _NAMED: Final = Form(rf"\b(?:{_ZEROS}|(?:by|with) (?:a )?zero)\b")
-_KINDS: Final[AbstractSet[str]] = frozenset({"PRUNE", "MASK", "MASKED_HEADS"})
+_KINDS: Final[AbstractSet[str]] = frozenset({"PRUNE", "MASK", "HEADS"})
 
 
 def _skipped(clause: Clause, start: int, end: int) -> Effect:

@@ -13,6 +13,11 @@ from advisor.said import Said
 _SAME_PEAK: Final = Form(
     r"\b(?:same|equal|identical) (?:peak |dense |bf16 |fp\d+ |int8 |\d[\d.,]* ){0,4}(?:[tp]flops"
     r"|tops|cuda cores|tensor cores|compute|core counts?)\b"
+    r"|\b(?:tensor throughput|[tp]flops|tops|compute|peak)(?: rate)? (?:equals?|matches"
+    r"|is (?:the same as"
+    r"|identical to)) (?:that of )?(?:the )?"
+    r"|\bboth (?:cards |chips |of them )?(?:do|reach|offer|have|deliver|manage|peak at|come to)"
+    r" (?:about |some )?\d[\d.,]* (?:\w+ )?(?:[tp]flops|tops)\b"
 )
 """A peak that two devices share, and which hence explains no difference between them."""
 
@@ -41,5 +46,6 @@ _AS_FAST: Final = Form(
     r"\b(?:same|equal|identical) (?:speed|rate|pace|latency|time)|\bequally (?:fast|quick)"
     r"|\b(?:nothing|no (?:gain|speed-?up|advantage|difference)) (?:\w+ ){0,3}?(?:from|in|between"
     r"|for)"
-    r"|\b(?:as (?:fast|quick(?:ly)?) as|no (?:faster|quicker) than)\b"
+    r"|\b(?:notices?|sees?|feels?) (?:no|any) difference\b|\b(?:as (?:fast|quick(?:ly)?) as"
+    r"|no (?:faster|quicker) than)\b"
 )

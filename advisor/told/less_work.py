@@ -8,7 +8,7 @@ from advisor.forms import Form
 
 WORK: Final = (
     r"(?:g?flops?|arithmetic|operations?|computations?|compute(?![- ](?:bound|limited))"
-    r"|multiplications|multiplies|multiply-?(?:adds?|accumulates?)|additions|mults|macs|work|math"
+    r"|multiplications|multiplies|multipliers|multiply-?(?:adds?|accumulates?)|additions|mults|macs|work|math"
     r"|instructions?(?: count)?|fmas?|exponentials?)"
 )
 _NOT_SHARE: Final = r"(?! (?:mbu|mfu|of (?:the |an? |each )?(?:step|time|token|peak|bandwidth))\b)"
@@ -24,6 +24,8 @@ _CUT: Final = Form(
     rf"|off|away|skipped|shrinks?|decreases?|eighth|to an?|disappears?"
     r"|vanish\w*|gone|trivial)\b"
     rf"|\b{WORK}\b[^.;,\d]{{0,16}}?[-–−] ?\d{{1,2}} ?%"
+    rf"|\d ?{WORK}(?: \w+){{0,3}}?,? (?:instead of|rather than|not|down from|where it was|against)"
+    r" [^.;]{0,12}?\d"
     rf"|\b{WORK}\b[^.;]{{0,24}}? \d[\d.]*(?: \w+)?,? (?:before|to|->|→|instead of|rather than|now"
     r"|down)\b"
 )

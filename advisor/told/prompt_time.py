@@ -12,6 +12,7 @@ from advisor.finding import ErrorClass
 from advisor.forms import Form
 from advisor.prose.lengths import inputs_in
 from advisor.prose.model import Kind, Phase
+from advisor.prose.replies import replies_in
 from advisor.said import Said, Wrong, bandwidth_of, confidence_of
 
 _READ: Final = r"(?:read|process|ingest|encod|handl|evaluat|swallow|digest|crunch|prefill)\w*"
@@ -35,15 +36,6 @@ _ANSWER_THERE: Final = Form(
     r"|(?P<part>tenth|half|fifth|quarter|third) (?:of )?a sec(?:ond)?\b)"
 )
 """The time of an answer whose length was told before."""
-_ANSWER_IN: Final = Form(
-    r"\b(?:(?:answers?|repl(?:y|ies)|responses?|completions?|outputs?|summar(?:y|ies)|generat\w+"
-    r"|writ\w+)\b"
-    r"[^.;]{0,24}?(?P<of>\d[\d,]*) tokens|(?P<long>\d[\d,]*)[- ]tokens? (?:answers?|repl(?:y|ies)"
-    r"|responses?|completions?|essays?|stor(?:y|ies)|summar(?:y|ies)|outputs?|letters?"
-    r"|texts?))\b[^.;]{0,48}?"
-    r"(?:(?P<time>\d[\d,]*(?:\.\d+)?) ?(?P<unit>ms|s|sec|seconds?|milliseconds?)\b"
-    r"|(?P<part>tenth|half|fifth|quarter|third) (?:of )?a sec(?:ond)?\b)"
-)
 _PART_OF_SECOND: Final = {"tenth": 0.1, "half": 0.5, "fifth": 0.2, "quarter": 0.25, "third": 1 / 3}
 _NEARLY: Final = 0.15
 _CLOSE: Final = 0.08
@@ -110,22 +102,21 @@ def at_the_others_rate(said: Said) -> Wrong | None:
 def _at_prompt_rate(said: Said) -> bool:
     """Whether an answer is said to come at the rate at which the prompt was read."""
     statement = said.statement
-    own = _ANSWER_IN.search(statement.text)
-    answer = own or _ANSWER_THERE.search(statement.text)
-    read = _read_rate(statement.context_text) if answer is not None else None
-    if read is None or answer is None:
+    read = _read_rate(statement.context_text)
+    if read is None or read <= 0:
         return False
-    if answer["part"]:
-        seconds = _PART_OF_SECOND[answer["part"].lower()]
+    if (answer := next(replies_in(statement.text), None)) is not None:
+        return abs(answer.tokens_per_second / read - 1.0) < _NEARLY
+    there = _ANSWER_THERE.search(statement.text)
+    if there is None:
+        return False
+    if there["part"]:
+        seconds = _PART_OF_SECOND[there["part"].lower()]
     else:
-        scale = 1e-3 if answer["unit"].lower().startswith("m") else 1.0
-        seconds = float(answer["time"].replace(",", "")) * scale
-    if read <= 0 or seconds <= 0:
-        return False
-    lengths = tuple(inputs_in(statement.context_text))
-    if own is not None:
-        lengths = (int((own["of"] or own["long"]).replace(",", "")),)
-    return any(abs(length / seconds / read - 1.0) < _NEARLY for length in lengths)
+        scale = 1e-3 if there["unit"].lower().startswith("m") else 1.0
+        seconds = float(there["time"].replace(",", "")) * scale
+    lengths = inputs_in(statement.context_text)
+    return seconds > 0 and any(abs(one / seconds / read - 1.0) < _NEARLY for one in lengths)
 
 
 def _read_rate(text: str) -> float | None:
