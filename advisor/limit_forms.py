@@ -55,7 +55,7 @@ _STOP: Final = (
     r"(?:bottlenecks?|limits?|limiter|limiting (?:factor|resource)|limitation|constraint"
     r"|binding constraint|(?:deciding|decisive) factor|(?:scarce|scarcest|tightest) (?:resource"
     r"|good)|wall|cost|pace[- ]?setter"
-    r"|culprit|weak (?:link|spot|point)|long pole|dominant (?:cost|term|part)|slow part"
+    r"|culprit|brakes?|weak (?:link|spot|point)|long pole|dominant (?:cost|term|part)|slow part"
     r"|choke ?point|(?:the )?reason|(?:what"
     r"|where|(?:part|resource|unit|piece|thing|component|ones?) (?:that|which)) (?:\w+ ){0,4}?"
     r"(?:counts?|limits?|decides?|matters?|determines?|sets?|fix(?:es)?|makes?|runs? out"

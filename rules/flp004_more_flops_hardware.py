@@ -310,7 +310,8 @@ _WAS_SLOWER = (
 _HARDLY = (
     r"\b(?:writing|typing|generating|decoding|answering|generation|decode)\b[^.;,]{0,24}?"
     r" (?:does|do|is|will|did) not\b(?=\W*$)"
-    r"|\bat (?:equal|the same) speed\b|\b(?:decod\w+|generati\w+|writing|typing) (?:only|just"
+    r"|\bjust as (?:fast|quick(?:ly)?)\b|\bat (?:equal|the same) speed\b|\b(?:decod\w+|generati\w+"
+    r"|writing|typing) (?:only|just"
     r"|hardly|barely)\b"
 )
 """Decode is said to lose or gain next to nothing."""
@@ -397,7 +398,8 @@ _TOO_FEW = (
     r"\b(?:since|because|as|for)\b.{0,60}?\b(?:only|just|merely|fewer|lower|lacks?|too few)\b"
     r".{0,30}?(?:[tp]flops|\btops|tensor cores?|cuda cores?)\b|"
     r"\b(?:below|under|less than|fewer than|only|just) \d[\d,.]* ?(?:[tp]flops|tops)\b"
-    r"|\b(?:only|just) (?:an?|one) (?:half|third|quarter|fifth|sixth|eighth|tenth) (?:of )?the"
+    r"|\bwith half the (?:\w+ )?(?:[tp]flops|tops|cores)\b|\b(?:only|just) (?:an?|one) (?:half"
+    r"|third|quarter|fifth|sixth|eighth|tenth) (?:of )?the"
     r" (?:\w+ )?(?:[tp]flops|tops|compute|cores)\b"
 )
 

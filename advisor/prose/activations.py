@@ -76,7 +76,7 @@ _DECIDE: Final = Form(
     r"activations?\b"
     r"|\b(?:activations?|hidden states?)\b[^.;:,]{0,40}?"
     rf" (?:are|is|make(?: up)?|form|account for|cause|constitute|amount to) (?:{_MOST}|the (?:main"
-    rf"|largest|biggest|chief|dominant|heaviest)) (?:part |share "
+    rf"|largest|larger|bigger|heavier|greater|biggest|chief|dominant|heaviest)) (?:part |share "
     rf"|source )?(?:of )?(?:the )?(?:\w+ )?"
     rf"{_TRAFFIC}\b"
     r"|\bspends? (?:most of |much of |the bulk of )?(?:its|their|the|that"

@@ -85,6 +85,9 @@ LESS_TO_READ: Final = Form(
     r"|\b(?:pulls?|reads?|fetch(?:es)?|moves?|streams?|hauls?|drags?|loads?|carr(?:y|ies))"
     r" (?:only |just )?(?:half as much|(?:an? )?(?:third|quarter|fifth) as much"
     r"|\d{1,2} ?(?:%|per ?cent) (?:less|fewer)) (?:out of|from|over|across|per|for|data|bytes)\b"
+    r"|\bonly half (?:of )?(?:the |its |all )?(?:weights?|bytes|data|values|matri(?:x|ces))\b"
+    r"[^.;:,]{0,16}? (?:is|are|gets?|needs? to be|ha(?:s|ve) to be) (?:read|fetched|streamed|loaded"
+    r"|moved)\b"
     r"|\b(?:reads?|fetch(?:es)?|streams?|loads?|moves?) (?:only )?half (?:of )?(?:the |its )?"
     r"(?:memory|bytes|weights|data|traffic)\b"
 )

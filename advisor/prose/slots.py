@@ -232,6 +232,11 @@ _THE_LEVER: Final = Form(
     r"|sparsity|pruning)\b"
 )
 """A lever that is known by its article."""
+_WITH_THEM_GONE: Final = Form(
+    r"^\W*with (?:[\w%-]+ ){1,8}?(?:gone|zeroed|nulled|masked|removed|out of (?:play|the way))(?=,"
+    r"| )"
+)
+"""What was done before, as the condition that a sentence opens with."""
 _SAME_AMOUNT: Final = Form(r"\b(?:the (?:whole|full|entire|same)|all of the|that) \d[\d.]* ?[x×%]")
 """An amount that was told before: "picks up the whole 1.5x"."""
 _POINTING_TAIL: Final = Form(
@@ -252,7 +257,7 @@ def is_linked(text: str, sentence: Sentence, clause: Clause) -> bool:
         return True
     if not sentence.names.isdisjoint({"DENSE", "MASK"}):
         return True
-    if _THE_LEVER.search(sentence.text) is not None:
+    if _THE_LEVER.search(sentence.text) or _WITH_THEM_GONE.match(sentence.text):
         return True
     if any(w.folded in {"former", "latter"} for w in sentence.words if w.start < clause.end):
         return True
