@@ -236,6 +236,8 @@ def _judge(said: Said) -> Wrong | None:
     )
     if shared and not _OF_EACH.search(told_of):
         return None  # "1,200 tok/s with 32 users, 60 for one"
+    if _GOAL.search(statement.heading_text) is not None and not _tells_weights(said):
+        return None  # a goal is what the levers below are for, and not of the bytes of today
     passes = statement.frame.tokens_per_pass or 1.0
     over = floor.ms / (statement.tpot_ms * passes)
     if over <= GRACE:
@@ -308,6 +310,17 @@ def _is_pointing(said: Said) -> bool:
 
 _OF_A_PART = Form(r"\b(?:costs?|adds?|wastes?|loses?|saves?) (?:\w+ ){0,2}?\d[\d.]* ?ms\b")
 """A time of something in the step, and not of the step."""
+_GOAL = Form(r"\b(?:goals?|targets?|objectives?|aims?|motivation|problem)\W*$")
+
+
+def _tells_weights(said: Said) -> bool:
+    """Whether the text around a figure, or its list, tells bytes or a format itself."""
+    from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
+
+    frame = frame_of(said.statement.context_text)
+    return bool(frame.weight_bytes or frame.weight_bits)
+
+
 _SLOWER = Form(
     r"\b(?:less|fewer|slower|lower|worse) than (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
     r"|\b(?:below|under|not even) (?:\w+ )?\d[\d.]* ?(?:tok|t/s)"
@@ -388,6 +401,7 @@ def _is_by_bytes(said: Said) -> bool:
     if ("OFFLOAD" in statement.nearby and not named) or _is_of_training(statement):
         return False
     drafted = "SPEC" in statement.nearby or statement.cause == "SPEC"
+    drafted = drafted or any(_OF_DRAFTS.search(row[0]) for row in statement.rows)
     if drafted and not _is_undrafted(said):
         return False
     if said.has(r"accepted|tokens per pass") and statement.frame.tokens_per_pass is None:
@@ -441,6 +455,10 @@ def _has_one_reading(said: Said) -> bool:
 def _is_of_training(statement: Statement) -> bool:
     """Whether the sentence or a label is about training; a step of a plan that trains is not."""
     return "TRAINING" in statement.sentence | (statement.around - statement.nearby)
+
+
+_OF_DRAFTS = Form(r"\bdraft|\bspeculat|tokens per (?:round|pass)|\bacceptance\b")
+"""A row of a table whose other rows tell rates with drafts."""
 
 
 def _is_undrafted(said: Said) -> bool:

@@ -234,6 +234,8 @@ def _judge(said: Said) -> Wrong | None:
             return removed
     if sure is None or statement.cause != "MASKED_HEADS" or statement.phase in NO_DECODE:
         return None
+    if said.says(r"\bno (?:speed-?up|gain|difference|effect|change)\b"):
+        return None  # "no speed-up at first, 8% in the end": what was seen
     if (
         statement.kind not in {Kind.GAIN, Kind.SAVING, Kind.SKIPPED}
         or is_unlinked(statement)

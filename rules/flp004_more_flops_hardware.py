@@ -316,6 +316,8 @@ _HARDLY = (
 )
 """Decode is said to lose or gain next to nothing."""
 _BY_BANDWIDTH = (
+    r"\bmemory bus\b|\bbus width\b|\d[- ]bits? wide\b|"
+    r"\breasons?\b[^.;]{0,80}?\b(?:is|are) (?:the |its )?(?:\d[\d.,]* ?[gt]b/s|bandwidth|memory)|"
     r"\b(?:because|since|as|for|thanks to|owing to|due to|with)\b(?:[^.;]|\.\d)*?(?:[gt]b/s"
     r"|bandwidth)"
     r"[^.;]*?\b(?:\d[\d.,]*|more|higher|wider|faster)\b"
@@ -467,8 +469,8 @@ def _is_driven(said: Said) -> bool:
     by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and _follows_peak(said)
     if not (statement.cause == "PEAK" or by_work) or not _is_effect(said):
         return False
-    told = statement.speedup or statement.tpot_ms or statement.is_single or statement.table
-    if statement.reach >= _OF_HEADING and not told:
+    of_one = "SINGLE" in statement.clause | statement.sentence
+    if statement.reach >= _OF_HEADING and not (of_one or statement.table):
         return False  # a heading that names an NPU, far above "all the words come sooner"
     if _shows_bandwidth(statement) or (statement.kind is not Kind.CARRIED and shares_peak(said)):
         return False

@@ -169,6 +169,14 @@ _FREE_FOR_CACHE = Form(
 """What a device has left for the cache, and nothing of a step."""
 
 
+_CACHE_ROW = Form(r"\W*(?:kv|k/v|keys|cache|cached)\b")
+
+
+def _is_of_cache(statement: Statement) -> bool:
+    """Whether a cell stands in the row of the cache itself."""
+    return statement.table is not None and _CACHE_ROW.match(statement.table[1][0]) is not None
+
+
 _ROOM_LEFT = (
     r"\b(?:remaining|free|left-?over|spare|unused|empty) (?:\w+ )?(?:space|room|memory|vram"
     r"|gigabytes|gb)\b[^.;]{0,40}? (?:holds?|fits?|takes?|stores?|has room for) (?:\w+ ){0,2}?\d"
@@ -180,7 +188,9 @@ def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     if statement.table is not None and len(set(statement.table[0])) < len(statement.table[0]):
         return None  # which of two columns of one name it is cannot be told
-    if said.says(_OF_COST) or said.says(_ROOM_LEFT):
+    if statement.cause == "PEAK" and statement.nearby.isdisjoint({"KV", "KVQ", "LONG"}):
+        return None
+    if said.says(_OF_COST) or said.says(_ROOM_LEFT) or _is_of_cache(statement):
         return None
     if _FREE_FOR_CACHE.search(statement.text) is not None or said.says(_READ_AS_WELL):
         return None

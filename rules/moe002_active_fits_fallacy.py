@@ -151,6 +151,13 @@ _PART_KEPT = 0.85
 _NO_MORE = Form(r"\b(?:no|not) more than\b|\bat (?:most|best)\b")
 
 
+_DENSE_PART = (
+    r"\b(?:dense (?:part|layers?|weights)|attention|shared experts?|router)\b[^.;]{0,60}?\d ?B"
+    r" (?:out )?of (?:the|its) "
+)
+"""The part of the active parameters that every token uses."""
+
+
 def _judge(said: Said) -> Wrong | None:
     """Memory that would hold the active parameters and is said to be enough."""
     statement, frame = said.statement, said.statement.frame
@@ -175,6 +182,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if (like := MEMORY_LIKE.search(statement.text)) is not None:
         return _like_smaller(float(like[1]) * 1e9, total, active, sure)
+    if said.has(_DENSE_PART):
+        return None
     if said.says(r"\b(?:smaller|other|dense) models?\b|in contrast"):
         return None
     about = statement.sentence_text if statement.opener == ":" else statement.text

@@ -98,6 +98,7 @@ _MODEST = (
     r"|\broof|maxim|cannot exceed|no more|ms or (?:more|longer|worse)"
 )
 _EACH = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms) (?:each|apiece|per (?:all-?reduce|reduce|call))")
+_A_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms)\b")
 _SUM = re.compile(
     r"(?:add(?:s)? up to|sum(?:s)? to|total(?:s|ling)?|come(?:s)? to|amount(?:s)? to|make(?:s)?"
     r"|cost(?:s)?)"
@@ -268,6 +269,7 @@ _BEFORE_EXCHANGE = Form(
     r"|\b(?:floors?|lower bound|on paper|at best|ideal(?:ly)?)\b"
 )
 _ROOF = Form(
+    r"\b(?:moves?|brings?|lowers?|takes?|cuts?|drops?|reduces?|shifts?) the floor\b|"
     r"\b(?:no|never|not|cannot|can['’]t)\b[^.;]{0,48}?\b(?:more often|sooner|faster|quicker"
     r"|earlier|less|below"
     r"|under) (?:\w+ ){0,2}?\d|\b(?:rooflines?|lower bounds?|weights[- ]only floor)\b"
@@ -432,6 +434,9 @@ def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
     if each is None or total is None or not counts:
         return None
     right = counts[-1] * float(each[1]) * _TO_MS[each[2]]
+    every = (float(one[1]) * _TO_MS[one[2]] for one in _A_TIME.finditer(statement.context_text))
+    if any(1 / _SUM_GRACE < one / right < _SUM_GRACE for one in every):
+        return None  # the sum was told, and another time is that of the step
     told = float(total[1]) * _TO_MS[total[2]]
     if 1 / _SUM_GRACE < told / right < _SUM_GRACE:
         return None

@@ -175,6 +175,8 @@ def _judge(said: Said) -> Wrong | None:
         return _hidden(sure)
     if statement.kind is not Kind.GAIN:
         return None
+    if statement.cause == "MATMUL" and "QUANT" not in statement.nearby:
+        return None  # a faster product does speed the prompt up
     if statement.cause == "QUANT" and "PREFILL" in statement.clause and said.says(_SAME_FOR):
         return _hidden(sure)
     reading = READS_DOCUMENT.search(statement.text) is not None

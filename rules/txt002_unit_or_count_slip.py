@@ -243,6 +243,7 @@ def _wrong_rate(said: Said, sure: Confidence) -> Wrong | None:
     same = _SAME_RATE.search(statement.sentence_text)
     if same is None or said.says(
         r"batch|users|streams|sessions|requests|sequences|in total|accepted|draft|concurr"
+        r"|tokens? (?:per|a|each) (?:round|pass|step|cycle)"
     ):
         return None
     if re.search(r"[/×x*÷]\s*$", statement.sentence_text[: same.start(1)]):

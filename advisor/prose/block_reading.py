@@ -40,6 +40,7 @@ from advisor.prose.slots import (
     phase_of,
 )
 from advisor.prose.status import part_of, status_of
+from advisor.prose.status_forms import SUPPOSED
 from advisor.prose.tagging import tags_of, words_of
 from advisor.prose.voices import Answer, answer_of
 
@@ -296,6 +297,8 @@ class BlockReader:
         if len(first.words) <= _SHORT_ANSWER and at + 1 < len(sentences):
             last = sentences[at + 1]
         told = block.text[first.start : last.end]
+        if SUPPOSED.search(last.text) is not None:
+            return statement  # "Yes. If every expert were read, it could not": a reason
         answered = block.text[first.start :][:LONGEST_SENTENCE]
         names = frozenset().union(*(ideas_of(block.text, one.tags) for one in sentences[at:]))
         kind, status = statement.kind, Status.ASSERTED

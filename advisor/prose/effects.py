@@ -43,6 +43,7 @@ from advisor.prose.patterns import (
     PARTS,
     PER_PIECE,
     PER_TOKEN,
+    SAVED_EACH,
     SOME_DIGIT,
     TAKES,
 )
@@ -397,6 +398,7 @@ def _tpot(claim: Claim, text: str) -> float | None:
             PER_PIECE.search(text[claim.end : claim.end + 24])
             or OF_WHICH.search(text[max(0, claim.start - 32) : claim.end])
             or A_PART.match(text, claim.end)
+            or SAVED_EACH.search(text, 0, claim.start)
         ):
             return None
         return high if claim.metric in {Metric.TPOT, Metric.LATENCY, Metric.UNKNOWN} else None

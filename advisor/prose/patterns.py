@@ -219,6 +219,11 @@ OF_WHICH: Final = Form(
     r" |about |only |some |less than |up to |just |~ ?|≈ ?)*\d[\d.]* ?(?:ms|[uµ]s)\b",
 )
 """A time that is a part of another."""
+SAVED_EACH: Final = Form(
+    r"\b(?:sav|shav|cost|add)\w*\b[^;:]{0,28}?\d ?(?:[mµu]s|(?:micro|milli)seconds?)\b"
+    r"(?! (?:so|hence|to|and|leav\w*))[^.;:\d]{0,20}$"
+)
+"""A time that is saved or spent each time, before what it comes to for a token."""
 A_PART: Final = Form(
     r"[^.;:]{0,24}?\b(?:(?:goes?|went|going) (?:in)?to|(?:is|are|was|were|being)? ?(?:spent|lost"
     r"|wasted)"

@@ -180,6 +180,14 @@ _BOTH_PHASES: Final = Form(
 _OF_PHASE: Final = frozenset({"PREFILL", "DECODE", "SINGLE", "TRAINING"})
 
 
+_READING: Final = Form(
+    r"reading (?:in )?(?:\w+ ){0,2}(?:documents?|prompts?|texts?|files?|books?|contracts?"
+    r"|questions?"
+    r"|articles?|histor(?:y|ies)|pages?|mails?|reports?)\b"
+)
+"""A prompt that is read, and no memory."""
+
+
 def memory_of_prompt(whole: str, clause: Clause) -> Effect | None:
     """Where a clause says that the prompt waits for memory."""
     for named in limits_in(whole, clause.start, clause.end):
@@ -188,6 +196,7 @@ def memory_of_prompt(whole: str, clause: Clause) -> Effect | None:
             named.limit is not Limit.MEMORY
             or _OF_RATE.search(words) is None
             or _BESIDE.search(whole, clause.start, named.start)
+            or _READING.match(words) is not None
         ):
             continue
         if READS_DOCUMENT.search(whole, clause.start, named.start) or _BOTH_PHASES.search(

@@ -75,6 +75,9 @@ ATTRIBUTED: Final = Form(
     r"|posted|once \w+)"
     r"|you (?:also |then |even )?(?:propose|proposed|claim|claimed|wrote|assert|argue|argued|state"
     r"|stated)\b"
+    r"|\b(?:will|would|may|might|can) tell (?:you|us|me) that\b"
+    r"|\ban? (?:\w+ )?(?:customer|client|colleague|reader|partner|friend)s? (?:wants?|wanted|asks?"
+    r"|asked|hopes?|hoped|plans?|planned|wrote|writes)\b"
     r"|^\W*(?!(?:we|i|this|that|these|those|it|which|who|what|the|our|my|all|as|and|but|so) )"
     r"[^\W\d_]{2,16} (?:then |had |also )?(?:proposed|suggested|argued|hoped|wondered|asked|urged)"
     r" (?:to|that|whether|if|for)\b"
@@ -186,7 +189,7 @@ UNCHANGED: Final = Form(
     r"|little|almost nothing|no (?:gain|speedup|benefit|time))"
     r"|would be (?:wasted|for nothing|in vain)"
     r"|(?<!bandwidth )(?<!memory )(?<!bytes )(?<!cache )(?<!weights )(?<!context )(?<!length )"
-    r"(?:plays?|played) no (?:part|role)\b"
+    r"(?:(?:plays?|played) no (?:part|role)|(?:has|have|had) no bearing)\b"
     r"|(?:wo|does|do|would)(?:n['’]t| not) (?:show|matter|register|be (?:seen|felt|noticed"
     r"|visible))"
     r"|will not (?:show|matter|register|be (?:seen|felt|noticed|visible))"
@@ -300,6 +303,7 @@ ELSEWHERE: Final = Form(
 """A gain that is there, for a reason told apart."""
 EVIDENCE: Final = Form(
     r"\W*(?:[\w-]+/)?(?:evidence|measurements?|measured|published|observed)(?: \w+)?:"
+    r"|\W*(?:reading|looking at) (?:the|this) table\b"
 )
 NOTHING_NEXT: Final = Form(
     r"\W*(?:gains?|brings?|buys?|gives?|helps?|yields?|saves?|changes?|does|do|is worth) nothing\b"

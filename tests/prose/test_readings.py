@@ -272,6 +272,35 @@ def test_the_first_row_is_no_baseline_where_the_others_have_its_name() -> None:
             " more often than every 7.35 ms."
         ),
         "Pipeline over 2 GPUs gives space: one token still goes through both halves in turn.",
+        (
+            "# Voice\n\nThe 70B in FP8 (71 GB) runs on two H100 SXM with TP=2, one call at a time."
+            "\n\n## Goal\n\n100 tokens/s for the stream of one caller."
+        ),
+        "TP=8, 405 GB in FP8. Custom all-reduce: saves 7.5 us each time, 1.9 ms per token.",
+        (
+            "The new card has a larger FP4 peak. The reasons why a single request would become"
+            " faster on it are the 8 TB/s memory and the quicker links."
+        ),
+        (
+            "DeepSeek has 671B, 37B active. Attention, shared experts and head are about 16B of the"
+            " 37B. At Q4 that is some 10 GB and fits into the 4090."
+        ),
+        (
+            "The 4060 Ti has newer tensor cores and is less than half as quick at writing, because"
+            " its memory bus is 128 bits wide."
+        ),
+        (
+            "TP2: 160 all-reduces per token. We timed them at 45 us each, 7.2 ms in sum. The step"
+            " comes to 31.5 ms."
+        ),
+        "A customer wants to prune the 7B to half its weights to double the speed.",
+        "FP8 weights: at 4.8 TB/s of one H200 this moves the floor from 29.0 to 14.7 ms.",
+        "Quantized 30B-A3B on a CPU. Reading long documents is the weak spot.",
+        "k = 6 gave 3.06 tokens per round of 35.6 ms, i.e. 86 tok/s.",
+        (
+            "Is 256 tok/s believable with 61 GB of experts? Yes. If every expert were read for each"
+            " token, the rate could not exceed 55 tok/s."
+        ),
         "Weight-only INT8 reads half the bytes and is as fast as 2:4 on the models we tried.",
         "Mixtral has 12.9 B active weights: 12.9 B x 4.53 bits = 7.3 GB a token.",
         (
