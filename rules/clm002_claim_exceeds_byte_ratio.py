@@ -35,6 +35,7 @@ from advisor.judge import GRACE
 from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.shrinkage import TIMES_LESS, byte_ratio, sizes_by_format, tells_sizes
+from advisor.prose.split import count_in
 from advisor.prose.widths import UNQUANTIZED_BITS, sizes_of, widths_of
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import (
@@ -226,6 +227,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if _explained(said) or _OTHER_GOODS.search(_AT_A_COST.sub("", statement.text)):
         return None
+    if _has_more_devices(statement):
+        return None
     if len({one.lower() for one in _ENGINES.findall(statement.context_text)}) > 1:
         return None
     if _has_own_factors(statement.sentence_text):
@@ -272,6 +275,15 @@ def _beside_bytes(said: Said) -> Wrong | None:
         sure,
         numbers={"byte_ratio": told.before / told.after},
     )
+
+
+def _has_more_devices(statement: Statement) -> bool:
+    """Whether the sentence counts more devices than what stands before it."""
+    own = count_in(statement.sentence_text)
+    if own is None or own == 1:
+        return False
+    before = statement.context_text[: statement.context_text.rfind(statement.sentence_text)]
+    return own > (count_in(f"{statement.lead_text} {before}") or 1)
 
 
 _PART_OF_OTHERS = Form(

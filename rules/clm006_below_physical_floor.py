@@ -45,11 +45,18 @@ from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.prose.shrinkage import changes_width
 from advisor.prose.split import count_in
 from advisor.prose.users import HOW_MANY, MANY
-from advisor.prose.widths import UNQUANTIZED_BITS, sizes_of, widths_of
+from advisor.prose.widths import UNQUANTIZED_BITS
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Floor, Said, Wrong, floor_of, rows_in
 from advisor.steps import Step
 from advisor.told.cache_read import least_cache
+from advisor.told.own_operands import (
+    is_ambiguous,
+    is_of_unknown,
+    names_several_devices,
+    own_words,
+    tells_bytes,
+)
 from advisor.wording import digits, milliseconds, size
 
 RULE = Rule(
@@ -258,7 +265,7 @@ def _judge(said: Said) -> Wrong | None:
     )
     of_row = statement.table is not None and "B/s" not in " ".join(statement.table[1])
     sure = Confidence.HIGH if alone or (modest and not of_row) else Confidence.MEDIUM
-    if not is_certain:
+    if not is_certain or is_of_unknown(statement):
         sure = Confidence.MEDIUM
     read = floor.weight_bytes + floor.kv_bytes
     return Wrong(
@@ -280,7 +287,7 @@ def _floor(said: Said) -> tuple[Floor | None, bool]:
     passes = statement.frame.tokens_per_pass or 1.0
     least = statement.least
     claimed_ms = (statement.tpot_ms or 0.0) * passes
-    cache = least_cache(statement, _own_words(statement))
+    cache = least_cache(statement, own_words(statement))
     lowest = Floor(least.weight_bytes, cache, least.bandwidth_gbs) if least is not None else None
     beyond_all = lowest is not None and GRACE < lowest.ms / claimed_ms < _SERVERS
     drafted = least is not None and least.has_drafts and not _is_ruled_out(said, least)
@@ -298,7 +305,7 @@ def _floor(said: Said) -> tuple[Floor | None, bool]:
 
 def _is_ruled_out(said: Said, least: Least) -> bool:
     """Whether the text says that a rate is one without drafts, of which it speaks elsewhere."""
-    if said.has(UNDRAFTED) or re.search(UNDRAFTED, _own_words(said.statement), re.IGNORECASE):
+    if said.has(UNDRAFTED) or re.search(UNDRAFTED, own_words(said.statement), re.IGNORECASE):
         return True
     return least.is_undrafted and not _is_pointing(said)
 
@@ -382,13 +389,6 @@ _OF_BOTH = Form(
 """Two figures of two things: "the two ran at 36 and 96 tok/s"."""
 
 
-def _names_several_devices(text: str) -> bool:
-    """Whether a sentence tells figures of several devices: "22 ms on the A100, 41 on the L40S"."""
-    from advisor.prose.devices import devices_in  # noqa: PLC0415 - only documents pay for it
-
-    return len({one.identifier for one in devices_in(text)}) > 1
-
-
 def _is_per_card(said: Said) -> bool:
     """Whether a rate is per card, where each card has one request."""
     return said.statement.is_single and said.says(r"\bper (?:card|gpu|device)\b")
@@ -426,7 +426,7 @@ def _is_by_bytes(said: Said) -> bool:
         return False
     taken_out = not statement.nearby.isdisjoint({"REMOVED", "PACKED"})
     fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})
-    if fewer and not _tells_bytes(statement):
+    if fewer and not tells_bytes(statement):
         return False  # the weights that are left are those of no sentence
     return not said.says(_COMPUTED) or said.has("GiB")
 
@@ -437,7 +437,7 @@ _FLOORS = Form(r"\b(?:floors?|ceilings?|roofline|roof|lower bound|upper bound)\b
 def _has_one_reading(said: Said) -> bool:
     """Whether the operands are those of this very rate."""
     statement = said.statement
-    if statement.table is None and _names_several_devices(statement.sentence_text):
+    if statement.table is None and names_several_devices(statement.sentence_text):
         return False
     if (count_in(statement.sentence_text) or 1) > (statement.frame.devices or 1):
         return False
@@ -449,7 +449,7 @@ def _has_one_reading(said: Said) -> bool:
         or changes_width(statement.sentence_text)
     ):
         return False  # the width is that before the change
-    return not _is_ambiguous(statement)
+    return not is_ambiguous(statement)
 
 
 def _is_of_training(statement: Statement) -> bool:
@@ -469,49 +469,9 @@ def _is_undrafted(said: Said) -> bool:
     label = f"{columns[own]}; {cells[0]}"
     if re.search(r"draft|spec", label, re.IGNORECASE):
         return re.search(UNDRAFTED, label, re.IGNORECASE) is not None
-    if re.search(UNDRAFTED, _own_words(said.statement), re.IGNORECASE):
+    if re.search(UNDRAFTED, own_words(said.statement), re.IGNORECASE):
         return True
     return said.has(UNDRAFTED)
 
 
 _FEWER_BYTES = frozenset({"LAYERS", "DISTILL", "LOWRANK", "GQA"})
-
-
-def _tells_bytes(statement: Statement) -> bool:
-    """Whether the sentence or row of a rate says itself what is read for it."""
-    from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
-
-    return frame_of(_own_words(statement)).weight_bytes is not None
-
-
-def _own_words(statement: Statement) -> str:
-    """The sentence of a statement; of a cell, its row."""
-    if statement.table is None:
-        return statement.sentence_text
-    columns, cells, _ = statement.table
-    return "; ".join(f"{column}: {cell}" for column, cell in zip(columns, cells, strict=False))
-
-
-def _is_ambiguous(statement: Statement) -> bool:
-    """Whether an operand comes from before the sentence, where the text gives several."""
-    from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
-
-    text = statement.context_text
-    if statement.table is not None:
-        text = _own_words(statement)
-    own, whole = frame_of(statement.sentence_text), frame_of(text)
-    several = {
-        "bandwidth_gbs": len(re.findall(r"[GT]B/s", text)) > 1,
-        "parameters": len({size for size, _ in sizes_of(text)}) > 1,
-        "weight_bits": len(widths_of(text)) > 1,
-        "weight_bytes": len(re.findall(r"\d ?GB\b(?!/s)", text)) > 1,
-    }
-    if statement.frame.weight_bytes is not None and whole.weight_bytes is not None:
-        del several["parameters"], several["weight_bits"]  # what is read is told
-    return any(
-        many
-        and getattr(own, name) is None
-        and getattr(whole, name) is None
-        and getattr(statement.frame, name) is not None
-        for name, many in several.items()
-    )

@@ -161,6 +161,8 @@ class Extremes:
         `block` holds the sentences of the block up to the figure, its own the last; `near` is what
         it inherits from them and from its labels.
         """
+        if near.active_parameters is not None:
+            return None
         if self._has_mixtures or any(_MIXTURES.search(sentence) for sentence in block):
             return None  # a token reads a part of the file
         own = [operands_of(sentence) for sentence in block]

@@ -45,8 +45,8 @@ _DEVICES_COLUMN: Final = Form(
 _BYTES_COLUMN: Final = Form(
     r"bytes (?:per|a|/) ?token|gb (?:per|a|/) ?token|read per token|per token|bytes",
 )
-_SIZE_COLUMN: Final = Form(
-    r"\bweights?\b|^(?:(?:file|model|checkpoint|gguf|download|disk) )?size\b"
+SIZE_COLUMN: Final = Form(
+    r"^(?:(?:file|model|checkpoint|gguf|download|disk) )?size\b"
     r"|^(?:file|gguf|checkpoint|on disk)\b"
 )
 """A column of what the weights take; a size of no file stands in one of memory."""
@@ -87,7 +87,7 @@ def row_frame(block: Block) -> Frame:
         value = float(size[1]) * 1e9
         if re.search(r"\b(?:kv|cache)\b", header, re.IGNORECASE):
             cache = value
-        elif _SIZE_COLUMN.search(header):
+        elif re.search(r"\bweights?\b", header, re.IGNORECASE) or SIZE_COLUMN.search(header):
             weights = value
         elif _BYTES_COLUMN.search(header):
             whole = value

@@ -83,14 +83,21 @@ RAISED: Final = Form(
     r" (?:completions|samples|answers)|best_of)"
 )
 """How more sequences come into a step."""
+_ONE_PERSON: Final = (
+    r"(?:user|person|reader|customer|client|visitor|stream|session|chat|conversation|caller|seat"
+    r"|analyst|developer|student|employee|tenant|writer|typist|listener)"
+)
 AS_OWN: Final = Form(
     r"\b(?:that|this|which)(?: is|['’]s| would be| will be) (?:exactly |precisely |just |also "
-    r"|then )?"
-    r"(?:what|how fast|the (?:very |same )?(?:rate|pace|speed|tempo|clip|torrent|flow|velocity"
-    r"|experience)(?: at which| with which| that)?) (?:each|every|any|an?|one|your|you|my|i|our|his"
-    r"|her|their|whoever|everyone|anyone|everybody|the (?:user|reader|customer|client|person|writer"
-    r"|visitor|caller))\b(?! (?:\w+ )?(?:server|node|card|gpu|box|system|team|cluster|rack|replica"
-    r"|endpoint|service|machine|batch|step|deployment|instance))"
+    r"|then )?(?:what|how fast|the (?:very |same )?(?:rate|pace|speed|tempo|clip|torrent|flow"
+    r"|velocity|experience)(?: at which| with which| that)?)"
+    rf" (?:(?:each|every|any|an?|one|the)(?: single| individual| lone)? (?:of (?:them|us|these)\b"
+    rf"|{_ONE_PERSON}\b)|(?:your|my|his|her) (?:\w+ ){{0,2}}?(?:texts?|answers?|repl(?:y|ies)"
+    rf"|tokens?"
+    r"|words?|chat|window|screen|stor(?:y|ies)|essays?)\b|everyone\b|everybody\b|anyone\b|whoever\b"
+    r"|you(?:['’]ll| will| would| can)? (?:be )?(?:get|see|read|reading|watch|watching|enjoy"
+    r"|have)\b)"
+    r"(?![^.;,]{0,40}? (?:from|out of|per|of|with) (?:an?|one|the|this|that|each|\d))"
 )
 """A rate told before that is said to be what one of the users has."""
 _CHANGE: Final = Form(
