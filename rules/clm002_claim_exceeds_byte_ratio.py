@@ -199,6 +199,12 @@ _OF_CACHE = (
 """It is the cache that gets narrower."""
 
 
+_IS_BOUND = Form(
+    r"\b\d[\d.]*x is (?:the |its |our )?(?:limit|ceiling|bound|most|maximum|best (?:case"
+    r"|possible))\b"
+)
+
+
 def _judge(said: Said) -> Wrong | None:
     """A factor of quantization above its bytes before over after."""
     statement = said.statement
@@ -212,6 +218,8 @@ def _judge(said: Said) -> Wrong | None:
     speedup = (statement.speedup if statement.kind is Kind.GAIN else None) or _risen(said)
     if sure is None or speedup is None:
         return None
+    if _IS_BOUND.search(statement.text) is not None:
+        return None  # "so 3.2x is the limit"
     if statement.is_aggregate or is_summed(statement) or _PART_OF_OTHERS.search(statement.text):
         return None
     if not is_small_batch(statement) or not _is_of_quant(said):

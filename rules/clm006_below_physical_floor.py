@@ -428,10 +428,18 @@ def _is_by_bytes(said: Said) -> bool:
     fewer = statement.cause in _FEWER_BYTES or (taken_out and statement.cause in {"PRUNE", "S24"})
     if fewer and not tells_bytes(statement):
         return False  # the weights that are left are those of no sentence
+    if said.says(_ABOVE_PLAIN):
+        return False  # the text itself holds it against the bandwidth
     return not said.says(_COMPUTED) or said.has("GiB")
 
 
 _FLOORS = Form(r"\b(?:floors?|ceilings?|roofline|roof|lower bound|upper bound)\b")
+
+
+_ABOVE_PLAIN = (
+    r"\b(?:above|beyond|more than|over) (?:the |what )?[^.;]{0,24}?\b(?:bandwidth|memory|bus|floor)"
+    r" (?:\w+ )?(?:allows?|permits?|would)\b"
+)
 
 
 def _has_one_reading(said: Said) -> bool:

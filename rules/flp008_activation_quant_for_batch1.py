@@ -257,6 +257,8 @@ def _is_over_wide(statement: Statement) -> bool:
     if statement.table is None or statement.kind is not Kind.GAIN:
         return False
     columns, cells, own = statement.table
+    if _SCHEME.search(columns[own]) is not None and _WIDE.search(" ".join(columns[:own])):
+        return True  # the formats stand in the columns, from 16 bits on
     if _SCHEME.search(" ".join(cells)) is None:
         return False
     first = " ".join(statement.first_row[:1])

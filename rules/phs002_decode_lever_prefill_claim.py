@@ -184,7 +184,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     carried = statement.opener in _CONCLUDING or "TRANSFER" in statement.clause
     decode = any(phase is Phase.DECODE for phase, _, _ in statement.earlier)
-    if carried and decode and "PREFILL" in statement.clause:
+    of_device = statement.cause == "HARDWARE" and statement.reach > 1
+    if carried and decode and "PREFILL" in statement.clause and not of_device:
         return _hidden(sure)
     if statement.cause == "SPEC" and _OF_PROMPT_ITSELF.search(statement.text) is not None:
         return _drafted(sure)
@@ -198,6 +199,7 @@ def _judge(said: Said) -> Wrong | None:
     by_bytes = said.has(_WEIGHT_ONLY) and not said.has(_NARROW_MATH)
     by_rate = said.has(_BANDWIDTH) and not said.has(_MORE_MATH) and not said.has(_NARROW_MATH)
     others = statement.cause in {"PREFIX", "ATTN", "PRUNE", "LAYERS", "DISTILL", "SPEC", "MATMUL"}
+    others |= of_device  # another device differs in its arithmetic as well
     others |= statement.cause == "PEAK" and not said.has(_SAME_MATH)
     return _hidden(sure) if (by_bytes or by_rate) and not others else None
 

@@ -54,7 +54,11 @@ def _limit(text: str, clause: Clause) -> Effect | None:
     for named in limits_in(text, clause.start, clause.end):
         before = text[clause.start : named.start]
         not_so = not named.by_memory and _IS_NOT.search(text, named.start, named.end)
-        if named.limit is Limit.COMPUTE and (not_so or _WHICHEVER.search(before)):
+        if named.limit is Limit.COMPUTE and (
+            not_so
+            or _WHICHEVER.search(before)
+            or _FOR_PRODUCTS.search(text, clause.start, named.end)
+        ):
             continue  # "what limits us is not arithmetic"; "the phase that is limited by it"
         if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
             adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
@@ -79,6 +83,11 @@ def _limit(text: str, clause: Clause) -> Effect | None:
 
 
 _CAPACITY: Final = Form(r"\b\d[\d.,]* ?(?:[gt]i?b|gigabytes) of (?:\w+ )?(?:memory|vram|ram|hbm)\b")
+_FOR_PRODUCTS: Final = Form(
+    r"\b(?:for|of|on|with) (?:\w+ ){1,3}?(?:products?|gemms?|matmuls?|multiplications?|matrices"
+    r"|batches|problems?) (?:limited|bound|dominated|governed)\b"
+)
+"""What a figure holds for: "that figure is for large products limited by arithmetic"."""
 _WHICHEVER: Final = Form(
     r"\b(?:phase|part|regime|case|stage|side|half|kernels?|steps?|work|workloads?) (?:that|which)"
     r"(?:['’]s| is| are)? ?(?:\w+ly )?$"

@@ -74,6 +74,7 @@ def phase_of(
         return Phase.PREFILL, 0
     places = [
         (_uncontrasted(text, clause, effect, around.clause), 0),
+        *((place, 0) for place in _beside_aside(text, sentence, clause)),
         (around.sentence, 1),
         *((place, 2) for place in reversed(around.before)),
         *((place, 4) for place in around.labels),
@@ -112,6 +113,14 @@ def _are_lengths(text: str, part: Sentence | Clause) -> bool:
         for tag in part.tags
         if tag.name == "TOKENS"
     )
+
+
+def _beside_aside(text: str, sentence: Sentence, clause: Clause) -> list[Names]:
+    """Kinds of terms in the clause that figures in parentheses stand behind."""
+    if clause.opener != "(":
+        return []
+    before = [other for other in sentence.clauses if other.end <= clause.start]
+    return [ideas_of(text, before[-1].tags)] if before else []
 
 
 _ELSEWHERE: Final = 2

@@ -188,6 +188,7 @@ UNCHANGED: Final = Form(
     r" )?(?:nothing"
     r"|little|almost nothing|no (?:gain|speedup|benefit|time))"
     r"|would be (?:wasted|for nothing|in vain)"
+    r"|(?:says?|said|tells?|told|proves?|shows?) (?:\w+ )?nothing (?:about|of|for)\b"
     r"|(?<!bandwidth )(?<!memory )(?<!bytes )(?<!cache )(?<!weights )(?<!context )(?<!length )"
     r"(?:(?:plays?|played) no (?:part|role)|(?:has|have|had) no bearing)\b"
     r"|(?:wo|does|do|would)(?:n['’]t| not) (?:show|matter|register|be (?:seen|felt|noticed"

@@ -98,6 +98,7 @@ AS_OWN: Final = Form(
     r"|you(?:['’]ll| will| would| can)? (?:be )?(?:get|see|read|reading|watch|watching|enjoy"
     r"|have)\b)"
     r"(?![^.;,]{0,40}? (?:from|out of|per|of|with) (?:an?|one|the|this|that|each|\d))"
+    r"(?! (?:\w+ )?(?:waits?|needs?|wants?|pays?|cares?|asks?)\b)"
 )
 """A rate told before that is said to be what one of the users has."""
 _CHANGE: Final = Form(

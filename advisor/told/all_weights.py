@@ -42,6 +42,7 @@ def all_bytes(said: Said) -> float | None:
     if (
         HELD.search(f"{asked} {text}")
         or re.search(PART_OF, text)
+        or _OF_WHICH.search(statement.sentence_text) is not None
         or re.search(r"\b(?:dense|active)\b", text)
     ):
         return None
@@ -52,6 +53,12 @@ def all_bytes(said: Said) -> float | None:
         if not denied and _is_all(told, total, statement.frame.weight_bits):
             return told
     return None
+
+
+_OF_WHICH: Final = Form(
+    r"(?:^|: )\W*(?:out )?of (?:the |its |all |these )?\d[\d.,]* ?GB,? [^.;]{0,48}?\d[\d.,]* ?GB"
+)
+"""A part of the whole: "Of 46.7 GB, one token touches 12.9 GB"."""
 
 
 def _has_larger(said: Said, told: float) -> bool:
