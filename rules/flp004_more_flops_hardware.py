@@ -23,7 +23,6 @@ follows it (H100 to H200, A100 to H100 SXM at 1.6x).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from advisor.audit import Audit, LeverAudit
@@ -56,6 +55,7 @@ from advisor.said import (
 )
 from advisor.steps import Step
 from advisor.told.equal_peaks import equal_by_peak, shares_peak
+from advisor.told.peaks_told import BY_BANDWIDTH, follows_peak, is_peak_of_row, shows_bandwidth
 from advisor.wording import factor
 
 RULE = Rule(
@@ -315,19 +315,11 @@ _HARDLY = (
     r"|hardly|barely)\b"
 )
 """Decode is said to lose or gain next to nothing."""
-_BY_BANDWIDTH = (
-    r"\bmemory bus\b|\bbus width\b|\d[- ]bits? wide\b|"
-    r"\breasons?\b[^.;]{0,80}?\b(?:is|are) (?:the |its )?(?:\d[\d.,]* ?[gt]b/s|bandwidth|memory)|"
-    r"\b(?:because|since|as|for|thanks to|owing to|due to|with)\b(?:[^.;]|\.\d)*?(?:[gt]b/s"
-    r"|bandwidth)"
-    r"[^.;]*?\b(?:\d[\d.,]*|more|higher|wider|faster)\b"
-)
-"""The sentence gives bandwidths as the reason: "because this one has 400 GB/s, not 300"."""
 
 
 def _memory_is_told(said: Said) -> bool:
     """Whether the text gives memory a part in it: two bandwidths, or bytes in the sentence."""
-    if said.says(_BY_BANDWIDTH):
+    if said.says(BY_BANDWIDTH):
         return True
     if bandwidths_in(said.statement.context_text) == 1:
         return False
@@ -337,45 +329,6 @@ def _memory_is_told(said: Said) -> bool:
         r"(?! (?:is |are |was |were |stays? |left |kept )*(?:untouched|unchanged|as (?:it|they)"
         r"|the same))"
     )
-
-
-_NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\s?%)")
-_ALIKE = 0.06
-_OF_TOKENS = Form(
-    r" ?(?:(?:and|to|or|->|→|vs\.?|against|instead of) \d[\d.,]* ?)?(?:tok\w*|t/s|tps)\b"
-)
-"""A number that is a rate of tokens, and no peak."""
-
-
-def _follows_peak(said: Said) -> bool:
-    """Whether the factor is that of two peaks which the text gives, whatever else it gives."""
-    claimed, text = said.statement.speedup, said.statement.context_text
-    if claimed is not None and 0.0 < claimed < 1.0:
-        claimed = 1.0 / claimed  # a loss: what it was is so many times as fast
-    if (
-        claimed is None
-        or claimed <= _NEXT_TO_NOTHING
-        or said.says(_BY_BANDWIDTH)
-        or not said.has(r"\d\D{0,24}(?:[tp]flops|tops|cores|[gm]hz)\b")
-    ):
-        return False
-    peaks, others = set[float](), set[float]()
-    for match in _NUMBER.finditer(text):
-        if _OF_TOKENS.match(text, match.end()) is not None:
-            continue
-        value = float(match[1].replace(",", ""))
-        is_rate = re.match(r"\s?[gt]b/s", text[match.end() :], re.IGNORECASE) is not None
-        (others if is_rate else peaks).add(value)
-
-    def alike(values: set[float]) -> bool:
-        return any(
-            low and abs(high / low / claimed - 1.0) < _ALIKE
-            for high in values
-            for low in values
-            if high > low
-        )
-
-    return alike({peak for peak in peaks if peak > 2 * claimed}) and not alike(others)
 
 
 _THAN_OTHER = (
@@ -408,8 +361,6 @@ _TOO_FEW = (
 
 _UNFELT = 0.9
 """A loss so small that overheads make up for it."""
-_NEXT_TO_NOTHING = 1.05
-"""A gain from which on it may follow a peak."""
 _NEAR = 2
 """Sentences back to what is said to carry over."""
 
@@ -428,36 +379,10 @@ def _is_effect(said: Said) -> bool:
         return False
     if statement.speedup is not None and statement.speedup >= _UNFELT:
         return False
-    if said.has(r"[gt]b/s|bandwidth") and not (said.has(_SAME_MEMORY) or _follows_peak(said)):
+    if said.has(r"[gt]b/s|bandwidth") and not (said.has(_SAME_MEMORY) or follows_peak(said)):
         return False
-    explained = said.has(_LIMITED) or said.says(_EXPLAINED) or _follows_peak(said)
+    explained = said.has(_LIMITED) or said.says(_EXPLAINED) or follows_peak(said)
     return explained or concluded or said.says(_TOO_FEW)
-
-
-_BANDWIDTH = Form(r"\bbandwidth\b|[gt]b/s")
-
-
-def _shows_bandwidth(statement: Statement) -> bool:
-    """Whether a table has bandwidths beside the TFLOPS: it is judged by both (`_by_table`)."""
-    if statement.table is None:
-        return False
-    columns, cells, _ = statement.table
-    return any(_BANDWIDTH.search(text) is not None for text in (*columns, *cells))
-
-
-_TIMES_PEAK = Form(
-    r"(\d+(?:\.\d+)?) ?[x×] (?:the |as many |more )?(?:[\w.]+ )?(?:[tp]flops|tops)\b"
-)
-
-
-def _is_peak_of_row(statement: Statement) -> bool:
-    """Whether a speedup is the factor of the peak that its row names: "H100 (3.2x TFLOPS)"."""
-    if statement.table is None or statement.speedup is None:
-        return False
-    columns, cells, own = statement.table
-    of_speed = re.search(r"speed|faster|gain|tok|decode", columns[own], re.IGNORECASE) is not None
-    peaks = [float(peak) for peak in _TIMES_PEAK.findall(" ".join(cells))]
-    return of_speed and any(abs(statement.speedup / peak - 1.0) < _ALIKE for peak in peaks if peak)
 
 
 _OF_HEADING = 4
@@ -466,13 +391,13 @@ _OF_HEADING = 4
 
 def _is_driven(said: Said) -> bool:
     statement = said.statement
-    by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and _follows_peak(said)
+    by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and follows_peak(said)
     if not (statement.cause == "PEAK" or by_work) or not _is_effect(said):
         return False
     of_one = "SINGLE" in statement.clause | statement.sentence
     if statement.reach >= _OF_HEADING and not (of_one or statement.table):
         return False  # a heading that names an NPU, far above "all the words come sooner"
-    if _shows_bandwidth(statement) or (statement.kind is not Kind.CARRIED and shares_peak(said)):
+    if shows_bandwidth(statement) or (statement.kind is not Kind.CARRIED and shares_peak(said)):
         return False
     if statement.kind is Kind.CARRIED and (
         statement.reach > _NEAR
@@ -484,7 +409,7 @@ def _is_driven(said: Said) -> bool:
     metrics = {"FASTER", "SLOWER", "TIME", "RATE", "DECODE", "SINGLE"}
     of_tokens = statement.tpot_ms is not None or not statement.clause.isdisjoint(metrics)
     if (
-        not (of_tokens or _is_peak_of_row(statement))
+        not (of_tokens or is_peak_of_row(statement))
         or statement.is_aggregate
         or is_of_units(statement)
     ):
@@ -500,6 +425,6 @@ def _is_driven(said: Said) -> bool:
         said.says(_REASON)
         or said.says(_SCALED)
         or said.has(_SAME_MEMORY)
-        or _follows_peak(said)
+        or follows_peak(said)
         or not _memory_is_told(said)
     )

@@ -37,13 +37,13 @@ from advisor.prose.cache_patterns import (
     PREFILL_ONLY,
     lengths_in,
 )
-from advisor.prose.lengths import sequences_in
 from advisor.prose.model import Kind, Phase, Statement, Status
-from advisor.prose.shrinkage import gigabytes_in
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
-from advisor.told.cache_rows import keeps_its_rate, row_length
-from advisor.told.cache_told import PARTED, cache_of, is_weights_alone
+from advisor.told.cache_rows import keeps_its_rate
+from advisor.told.cache_told import cache_of, is_weights_alone
+from advisor.told.context_told import ABOUT_LENGTH, LONG, context_of
+from advisor.told.lost_batch import lost_batch
 from advisor.wording import milliseconds, size
 
 RULE = Rule(
@@ -83,8 +83,6 @@ claim: 120 tokens/s for one user
     ),
 )
 
-_LONG = 16_000
-"""Tokens from which on the cache of common models is no small part of a step."""
 _LONG_RATE = 32_000
 _OTHER_STATE = (
     r"mamba|hybrid|linear attention|state[- ]space|sliding|(?:local|attention) window"
@@ -202,8 +200,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if _BLAMED.search(statement.text) or _NO_ROOM.search(statement.text):
         return None
-    context = _context(said)
-    if statement.kind is Kind.AMOUNT and sure and (missed := _lost_batch(said)) is not None:
+    context = context_of(said)
+    if statement.kind is Kind.AMOUNT and sure and (missed := lost_batch(said)) is not None:
         told, right, batch = missed
         return Wrong(
             f"{told / 1e9:.3g} GB are one sequence's; {batch} sequences read {right / 1e9:,.0f} GB",
@@ -212,7 +210,7 @@ def _judge(said: Said) -> Wrong | None:
         )
     cache = cache_of(said, context)
     share = cache.share if cache is not None else None
-    long = context >= _LONG if share is None else share >= _FELT
+    long = context >= LONG if share is None else share >= _FELT
     if share is not None and not long:
         return None
     if cache is not None and sure is not None and is_weights_alone(said, cache):
@@ -319,7 +317,7 @@ def _is_denied_loss(said: Said, context: int) -> bool:
         statement.kind is Kind.LOSS
         and statement.status is Status.DENIED
         and statement.phase is Phase.DECODE
-        and context >= _LONG
+        and context >= LONG
         and (_ANSWERED.search(statement.text) is not None or not said.has(r"\?"))
         and _OF_CAPACITY.search(statement.text) is None
         and (
@@ -337,11 +335,6 @@ def _is_lever_denied(said: Said) -> bool:
 
 
 _OTHER_LEVERS = frozenset({"KVQ", "GQA", "ATTN", "PREFIX", "SPEC", "TP", "BATCH", "OFFLOAD"})
-_ABOUT_LENGTH = (
-    r"context|tokens?\b(?! ?(?:/|per|a) ?s(?:ec)?)|(?<!per )(?:prompt|window|session|histor(?:y"
-    r"|ies)"
-    r"|conversation|document|inputs?\b|novel|transcript)|however long"
-)
 _SAME_RATE = (
     r"(?:leaves?|leaving) (?:the )?(?:\w+ ){0,3}?(?:rate|speed|pace|latency|time)[^.;:]{0,24}? as"
     r" (?:it|they)|(?:rate|speed|pace|latency|time per token) (?:\w+ )?(?:stays?|remains?) "
@@ -352,91 +345,15 @@ _SAME_RATE = (
 """Ways to say that a long context is as fast as a short one."""
 
 
-_AT_LENGTH = Form(
-    r"\b(?:irrelevant|negligible|immaterial|nothing|noise|insignificant) (?:at|for|up to|below"
-    r"|under)"
-    r" (?:about |some |only )?(\d[\d,]*)( ?k)?[ -]?(?:tok|$)"
-)
-"""The length for which the cache is said to be nothing: "irrelevant at 500 tokens"."""
-
-
-_AS_BEFORE = Form(r"\b(?:where|what|as) it was at \d")
-"""The short length that a long one is compared with: "ITL is what it was at 1K"."""
-
-
-def _context(said: Said) -> int:
-    """The longest context that a statement is about; 0 where none is named.
-
-    Its own part of the sentence comes first: "at 1k it is tiny; at 128k it outweighs them".
-    """
-    statement = said.statement
-    sentence, at = statement.sentence_text, statement.sentence_text.find(statement.text[:24])
-    before = [cut.end() for cut in PARTED.finditer(sentence, 0, max(at, 0))]
-    after = PARTED.search(sentence, max(at, 0) + 1)
-    part = sentence[before[-1] if before else 0 : after.start() if after else len(sentence)]
-    if (of_row := row_length(statement)) is not None:
-        return of_row
-    ignored = statement.kind is Kind.KV_IGNORED
-    if ignored and (near := _AT_LENGTH.search(statement.text)) is not None:
-        return round(float(near[1].replace(",", "")) * (1024 if near[2] else 1))
-    if not (ignored or said.says(_ABOUT_LENGTH)):
-        return statement.frame.context or 0
-    if ignored and _AS_BEFORE.search(part) is None and (own := lengths_in(part)):
-        return max(own)
-    found = lengths_in(statement.context_text if ignored else sentence)
-    if ignored and not found and not statement.frame.context:
-        # "reading it is free. Load 120k tokens and ..."
-        found = [length for length in lengths_in(statement.next_text) if length >= _LONG]
-    return max([statement.frame.context or 0, *found])
-
-
-_OF_ONE_CACHE = Form(
-    r"\d ?GB (?:(?:per|for (?:each|every|one)|each|every) (?:\w+ )?(?:sequence|user|session|stream"
-    r"|request|chat|conversation|one)|each|apiece)\b|\bcaches (?:of|at|with) (?:about )?\d"
-    r"|\b(?:remains?|left|free|spare|available|over|room)\b"
-)
-"""Bytes that are told as those of one of several, or that are free for them."""
-
-
-_ONE_USER = Form(r"\b(?:1|one|single|lone) (?:user|stream|sequence|session|request|client)\b")
-
-
-def _is_of_one_user(statement: Statement) -> bool:
-    """Whether the column of a cell, or the name of its row, tells of one sequence alone."""
-    columns, cells, own = statement.table or ((), (), 0)
-    labels = (*columns[own : own + 1], *cells[:1])
-    return any(_ONE_USER.search(label) is not None for label in labels)
-
-
-def _lost_batch(said: Said) -> tuple[float, float, int] | None:
-    """The cache of one sequence, given as that of a step with several."""
-    frame, text = said.statement.frame, said.statement.context_text
-    from advisor.prose.lengths import per_token_in  # noqa: PLC0415 - only documents pay for it
-
-    per_token, length = frame.kv_per_token or per_token_in(text), frame.context
-    if per_token is None or length is None:
-        return None
-    count, one = sequences_in(text), per_token * length
-    if said.statement.table is not None and _is_of_one_user(said.statement):
-        return None
-    if _OF_ONE_CACHE.search(said.statement.text) is not None:
-        return None
-    for amount in gigabytes_in(said.statement.text):
-        told = amount.gigabytes * 1e9
-        if count > 1 and abs(told - one) < 0.1 * one:
-            return told, count * one, count
-    return None
-
-
 def _is_same(said: Said, context: int) -> bool:
     """Whether decode is said to be as fast at a long context as at a short one."""
     statement = said.statement
     told = statement.status in {Status.ASSERTED, Status.DENIED}
     named = not statement.clause.isdisjoint({"RATE", "TIME", "DECODE", "LONG"})
-    of_length = re.search(_ABOUT_LENGTH, statement.text, re.IGNORECASE) is not None
+    of_length = re.search(ABOUT_LENGTH, statement.text, re.IGNORECASE) is not None
     if not (told and named and of_length) or not _OTHER_LEVERS.isdisjoint(statement.sentence):
         return False
-    return context >= _LONG and re.search(_SAME_RATE, statement.text) is not None
+    return context >= LONG and re.search(_SAME_RATE, statement.text) is not None
 
 
 _OF_SERVER = (
@@ -476,7 +393,7 @@ def _is_ignored(said: Said, *, long: bool, known: bool) -> bool:
     named |= known and ONLY_WEIGHTS.search(statement.text) is not None
     return (
         named
-        or said.says(rf"{_ABOUT_LENGTH}|sequence|length")
+        or said.says(rf"{ABOUT_LENGTH}|sequence|length")
         or bool(lengths_in(statement.sentence_text))
     )
 

@@ -16,6 +16,7 @@ from typing import Final
 from advisor.catalog.hardware import device
 from advisor.claims.regime import mentioned, regime_of
 from advisor.forms import Form
+from advisor.prose.amounts import OF_CACHE, amounts_in, only_one
 from advisor.prose.devices import (
     channels_gbs,
     device_called,
@@ -26,7 +27,6 @@ from advisor.prose.devices import (
 from advisor.prose.lengths import inputs_in, per_token_in, sequences_in
 from advisor.prose.named import models_in
 from advisor.prose.widths import sizes_of, widths_of
-from advisor.quantity import Dimension, Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Frame:
             return self
         missing = {
             name: getattr(outer, name)
-            for name in _NAMES
+            for name in NAMES
             if getattr(self, name) is None and getattr(outer, name) is not None
         }
         if self.context is not None:
@@ -105,7 +105,7 @@ _OPERANDS: Final = (
     "devices", "bandwidth_gbs", "total_bandwidth_gbs",
 )  # fmt: skip
 NOTHING: Final = Frame()
-_NAMES: Final = tuple(item.name for item in fields(Frame))
+NAMES: Final = tuple(item.name for item in fields(Frame))
 
 _FACT: Final = Form(
     r"\d ?[kmgti]*b\b|\d ?k\b|\d{3,}|\d ?-?bit|\bbatch|\bbs|b ?=|token"
@@ -116,38 +116,6 @@ _FACT: Final = Form(
     r"|ixtral|deepseek|phi-|gpt-oss|scout|maverick"
 )
 """What a sentence holds that may state an operand."""
-_KV_BEFORE: Final = Form(r"\b(?:kv|cache|keys and values)\b")
-_WEIGHTS_NEAR: Final = Form(
-    r"\b(?:weights?|checkpoint|model|weighs(?: in at)?|quant|file|build|export|conversion)\b"
-    r"|\bis $|\bare $|[\w)] = ?$"
-    r"|_[MSL01]\b\W*$|\b(?:fp|bf|int|mxfp|nvfp)\d{1,2} ?\($"
-    r"|\b(?:(?:fp|bf|f|int|mxfp|nvfp)\d{1,2}|awq|gptq|i?q[2-8](?:_\w{1,6})?|[2-8][- ]bits?)\W*$",
-)
-_CAPACITY_NEAR: Final = Form(
-    r"^\W{0,2}(?:of )?(?:vram|hbm|memory|ram|card|cards|gpu|part|device|version|ddr)|^ ?(?:sxm"
-    r"|pcie)",
-)
-_WEIGHTS_AFTER: Final = Form(
-    r"\W{0,2}(?:of )?(?:\w+[- ])?(?:weights?|file|checkpoint|gguf)\b",
-)
-_REACHED: Final = Form(
-    r"\s?\(?(?:achieved|effective|sustained|measured|reached|in practice)\b"
-    r"|\b(?:achiev\w+|effective\w*|sustain\w+|measured|reach\w*)\b",
-)
-"""A bandwidth that a run had: no limit for another."""
-_CONSUMED: Final = Form(
-    r"\b(?:takes?|took|us(?:e|es|ed|ing)|consum\w+|steals?|eats?|draws?|occup\w+)"
-    r" (?:up to |about |around |some |another |a further |at most |only |roughly |~ ?)*$"
-)
-"""A part of a bandwidth that something else has."""
-_PARTING: Final = re.compile(r"[,;()|]| and | plus |\. ")
-_FILLERS: Final = frozenset({"", "about", "around", "some", "roughly", "nearly"})
-_LINK: Final = Form(
-    r"\b(?:(?<!100 )(?<!100-)(?<!a30 )(?<!a40 )(?<!80gb )(?<!v100s )pcie|nvlink|link|nic|wire|disk"
-    r"|ssd|nvme|network|ethernet|infiniband|system ram|ddr"
-    r"|host|interconnect|bus bandwidth|all-reduce|usb|read from)\b",
-)
-_REACH: Final = 28
 
 
 @lru_cache(maxsize=8192)
@@ -160,13 +128,13 @@ def frame_of(text: str) -> Frame:
     bits = widths_of(_REPLACED.sub(" ", text))
     size, active = _one_size(text, sizes_of(text))
     models = {named.model.repo_id for named in models_in(text)}
-    weight_bytes, kv_bytes, bandwidths = _amounts(text, amounts)
+    weight_bytes, kv_bytes, bandwidths = amounts_in(text, amounts)
     devices = devices_counted(text, regime.devices)
     hardware = device_called(regime.hardware) if regime.hardware else None
     if hardware is not None and hardware.startswith("apple") and _MILESTONE.match(text):
         hardware = None
     hardware = hardware or only_device(text)
-    bandwidth = _only({rate for rate, _ in bandwidths})
+    bandwidth = only_one({rate for rate, _ in bandwidths})
     if bandwidth is None and not bandwidths and hardware is None:
         bandwidth = channels_gbs(text)
     together = bandwidth is not None and _is_of_all(bandwidths, bandwidth, devices, hardware)
@@ -197,7 +165,7 @@ def frame_of(text: str) -> Frame:
         weight_bits=bits.pop() if len(bits) == 1 else None,
         weight_bytes=weight_bytes,
         kv_bytes=kv_bytes,
-        kv_per_token=per_token_in(text) if _KV_BEFORE.search(text) is not None else None,
+        kv_per_token=per_token_in(text) if OF_CACHE.search(text) is not None else None,
         tokens_per_pass=regime.tokens_per_pass,
         acceptance=regime.acceptance,
     )
@@ -246,10 +214,6 @@ _MILESTONE: Final = Form(
 _EACH: Final = Form(r"\beach\b|\bapiece\b|\bper (?:user|session|sequence|request)\b")
 _MOST_SEQUENCES: Final = 65_536
 """In a step; more are parameters of a model that "streams": "the 13B streams its replies"."""
-_TOGETHER: Final = Form(
-    r"\b(?:together|in total|total|combined|aggregated?|altogether|summed|in sum|overall"
-    r"|(?:all|both) (?:\w+ )?(?:cards|gpus|devices|chips|of them)|across|per node|node)\b",
-)
 _OF_INPUT: Final = Form(r"\b(?:prompts?|contexts?|inputs?|histor(?:y|ies)|windows?|documents?)\b")
 _ALONE: Final = Form(
     r"\b(?:one|a single|single|a lone) (?:[\w-]+ ){0,2}?(?:users?|streams?|requests?|sequences?"
@@ -261,9 +225,6 @@ _UP_TO: Final = Form(
     r" (?:[\w-]+ ){0,2}?(?:users?|streams?|requests?|sequences?|sessions?|conversations?|chats?)\b"
 )
 """The most of a load that changes."""
-_OF_EACH: Final = Form(
-    r"\W{0,2}(?:each\b|apiece\b|(?:per|a|/) ?(?:card|gpu|device|chip|accelerator|socket|one)\b)"
-)
 _SUM_GRACE: Final = 0.04
 _MORE_THAN_ONE: Final = 1.5
 
@@ -293,12 +254,12 @@ def _one_size(
     parts = _alike(part for _, part in sizes if part is not None)
     if stated is not None:
         own = float(next(filter(None, stated.groups()))) * 1e9
-        whole = _alike(size for size, _ in sizes if not _is_alike(size, own, _ROUNDED))
+        whole = _alike(size for size, _ in sizes if not is_alike(size, own, _ROUNDED))
         return (whole[0], own) if len(whole) == 1 and own < whole[0] else (None, None)
     whole = [
         size
         for size in _alike(size for size, _ in sizes)
-        if not any(_is_alike(size, part, _ROUNDED) for part in parts)
+        if not any(is_alike(size, part, _ROUNDED) for part in parts)
     ]
     if len(whole) != 1:
         return None, None
@@ -315,12 +276,13 @@ def _alike(sizes: Iterable[float]) -> list[float]:
     """Sizes that are not one and the same, rounded."""
     kept: list[float] = []
     for size in sizes:
-        if not any(_is_alike(size, known) for known in kept):
+        if not any(is_alike(size, known) for known in kept):
             kept.append(size)
     return kept
 
 
-def _is_alike(size: float, known: float, grace: float = _SAME_SIZE) -> bool:
+def is_alike(size: float, known: float, grace: float = _SAME_SIZE) -> bool:
+    """Whether two sizes of a model are one and the same, rounded."""
     return abs(size - known) <= grace * known
 
 
@@ -364,107 +326,3 @@ def _context_of(text: str) -> int | None:
 _LONG_THINGS: Final = re.compile(
     r"(?<![\w.])(\d{1,4})\s?K[- ](?:sessions?|prompts?|contexts?|chats?|documents?|windows?)\b"
 )
-
-
-def _amounts(
-    text: str, amounts: Iterable[Found]
-) -> tuple[float | None, float | None, list[tuple[float, bool]]]:
-    """Bytes of weights and of cache in a sentence, where there is one of each, and bandwidths.
-
-    Of a bandwidth in GB/s it is told whether its words say that it is of all devices.
-    """
-    weights: set[float] = set()
-    read: set[float] = set()
-    cache: set[float] = set()
-    rates: list[tuple[float, bool]] = []
-    for found in amounts:
-        quantity = found.quantity
-        if quantity.low != quantity.high or found.before is not None:
-            continue
-        before, after = _segment(text, found.start, found.end)
-        if quantity.dimension is Dimension.BANDWIDTH and quantity.value >= 5e9:
-            reached = _REACHED.search(before) or _REACHED.match(after) or _CONSUMED.search(before)
-            if not _LINK.search(before) and not _LINK.search(after) and not reached:
-                together = _TOGETHER.search(before) or _TOGETHER.search(after)
-                of_all = together is not None and _OF_EACH.match(after) is None
-                rates.append((quantity.value / 1e9, of_all))
-        elif quantity.dimension is Dimension.BYTES and quantity.value >= 1e8:
-            if _CAPACITY_NEAR.match(after):
-                continue
-            cached = _KV_BEFORE.search(after[:18]) or _KV_BEFORE.search(before)
-            named = _WEIGHTS_AFTER.match(after)
-            if not cached and (found.per in _STEPS or _READ.search(after)):
-                read.add(quantity.value)
-            elif named or (not cached and _WEIGHTS_NEAR.search(before)):
-                weights.add(quantity.value)
-            elif cached:
-                cache.add(quantity.value)
-    # what a token reads is told apart from what the file takes
-    return _only(read or weights), _only(cache), rates
-
-
-_STEPS: Final = frozenset({"token", "step"})
-_READ: Final = Form(r"^ ?(?:are |is |get |gets )?read(?: for| per| by| at|$|\W*$)")
-
-
-def _segment(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and after an amount, up to the next sign that parts words."""
-    before = text[max(0, start - _REACH) : start]
-    after = text[end : end + _REACH]
-    pieces = [piece for piece in _PARTING.split(before) if piece.strip(" ~≈") not in _FILLERS]
-    return (pieces[-1] if pieces else ""), _PARTING.split(after)[0]
-
-
-def _only(values: set[float]) -> float | None:
-    return next(iter(values)) if len(values) == 1 else None
-
-
-_OWN_BLOCK: Final = frozenset({"is_loose", "kv_bytes", "tokens_per_pass", "acceptance", "phase"})
-"""What holds for its own block alone."""
-
-
-class Memory:
-    """What a document has stated so far; a fact stated twice and differently is forgotten."""
-
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self._stated: dict[str, object] = {}
-        self._disputed: set[str] = set()
-        self._mixtures: dict[float, float] = {}
-
-    @property
-    def disputed(self) -> frozenset[str]:
-        """Names of what was stated twice and differently."""
-        return frozenset(self._disputed)
-
-    def learn(self, frame: Frame) -> None:
-        """Take in what a frame states."""
-        if frame is NOTHING:
-            return
-        for name in _NAMES:
-            value = getattr(frame, name)
-            if value is None or name in self._disputed or name in _OWN_BLOCK:
-                continue
-            if name == "context" and frame.is_loose:
-                continue  # any number of tokens, which need not be the length of a context
-            known = self._stated.setdefault(name, value)
-            if known != value:
-                del self._stated[name]
-                self._disputed.add(name)
-
-    def learn_mixtures(self, sizes: Iterable[tuple[float, float | None]]) -> None:
-        """Take in sizes of models with what a token uses of them."""
-        self._mixtures.update({size: active for size, active in sizes if active is not None})
-
-    def completed(self, frame: Frame) -> Frame:
-        """A frame that names a mixture by its size alone, with what a token uses of it."""
-        if frame.parameters is None or frame.active_parameters is not None:
-            return frame
-        for size, active in self._mixtures.items():
-            if _is_alike(frame.parameters, size):
-                return replace(frame, active_parameters=active)
-        return frame
-
-    def frame(self) -> Frame:
-        """What still holds for the whole document."""
-        return Frame(**self._stated)  # type: ignore[arg-type]

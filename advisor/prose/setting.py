@@ -9,7 +9,8 @@ from typing import Final
 from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.extremes import Extremes, Least
-from advisor.prose.frame import Frame, Memory, frame_of, is_left_aside
+from advisor.prose.frame import Frame, frame_of, is_left_aside
+from advisor.prose.memory import Memory
 from advisor.prose.refusals import is_rejected
 from advisor.prose.sentences import LONGEST_SENTENCE, sentences_of
 from advisor.prose.widths import sizes_of
