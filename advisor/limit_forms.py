@@ -78,7 +78,7 @@ _NO_PART: Final = (
     r"|micro)seconds)))"
 )
 """Busy for a small part of the time, or for a time by itself, is not busy."""
-_WORKS: Final = rf"(?:{_IS}|{_BE_NOT}|runs?|running|works?|working|goes?|do(?:es)?)"
+_WORKS: Final = rf"(?:{_IS}|{_BE_NOT}|runs?|running|works?|working|go(?:es)?|do(?:es)?)"
 _STRAINED: Final = (
     r"(?:overload(?:s|ed|ing)?|overwhelm(?:s|ed|ing)?|swamp(?:s|ed|ing)?|burn(?:s"
     r"|ing)?(?: up)? (?:all"
@@ -306,7 +306,7 @@ FORMS: Final = Forms(
     Form(rf"\bwait(?:s|ing)? (?:until|till) {_FEW[4]}{_ANY}"),
     # as fast as the tensor cores can
     Form(
-        rf"\bas (?:fast|quickly) as (?:\w+ ){{0,2}}?{_ANY} (?:can|could|allows?|permits?|goes?"
+        rf"\bas (?:fast|quickly) as (?:\w+ ){{0,2}}?{_ANY} (?:can|could|allows?|permits?|go(?:es)?"
         rf"|manage)\b"
     ),
     # almost all of it arithmetic

@@ -47,7 +47,7 @@ RULE = Rule(
     about=(PROSE,),
     flagged=(
         """\
-The 14B sits in VRAM, but «its weights go over PCIe for every token.»
+The 14B sits in VRAM, «but its weights go over PCIe for every token.»
 """,
         """\
 «Most of each step of our 32B model is the sampler.»

@@ -72,7 +72,7 @@ _WIDE: Final = (
 )
 _DECIDE: Final = Form(
     rf"\b{_MOST} of (?:the|our|what) (?:\w+ )?{_TRAFFIC}\b[^.;:,]{{0,32}}? (?:is|are|comes? from"
-    r"|goes? (?:to|into)|belongs? to|stems? from|consists? of|falls? to) (?:the )?(?:\w+ )?"
+    r"|go(?:es)? (?:to|into)|belongs? to|stems? from|consists? of|falls? to) (?:the )?(?:\w+ )?"
     r"activations?\b"
     r"|\b(?:activations?|hidden states?)\b[^.;:,]{0,40}?"
     rf" (?:are|is|make(?: up)?|form|account for|cause|constitute|amount to) (?:{_MOST}|the (?:main"

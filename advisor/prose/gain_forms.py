@@ -183,7 +183,7 @@ OFF_THE_TIME: Final = Form(
 )
 STEP_SHRINKS: Final = Form(
     r"\bsteps? (?:(?:[\w-]+ ){0,4}?)(?:shortens?|shrinks?|gets? shorter|falls?|drops?"
-    r"|becomes? shorter|comes? down|goes? down|is cut)"
+    r"|becomes? shorter|comes? down|go(?:es)? down|is cut)"
     r" by (?:(?:about|around|close to|roughly|nearly|almost|up to|some) |~ ?)?(?:"
     r"(?P<percent>\d{1,2}(?:\.\d+)?) ?%|(?:an? |one )?(?P<part>half|third|quarter|fifth|sixth"
     r"|eighth"

@@ -225,7 +225,8 @@ SAVED_EACH: Final = Form(
 )
 """A time that is saved or spent each time, before what it comes to for a token."""
 A_PART: Final = Form(
-    r"[^.;:]{0,24}?\b(?:(?:goes?|went|going) (?:in)?to|(?:is|are|was|were|being)? ?(?:spent|lost"
+    r"[^.;:]{0,24}?\b(?:(?:go(?:es)?|went|going) (?:in)?to|(?:is|are|was|were|being)? ?(?:spent"
+    r"|lost"
     r"|wasted)"
     r"|of (?:it|that|this|them|these|those|which|overhead|launch\w*|latency for)\b"
     r"|(?:which|that) [^.;:]{0,40}?\b(?:give|gives"

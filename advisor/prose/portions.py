@@ -43,7 +43,8 @@ _PORTION: Final = (
 )
 _TIME: Final = r"(?:time|latency|tpot|itl|tbt|wait|steps?|token times?|pause)"
 _LESS: Final = Form(
-    rf"\bthere goes? {_PORTION} of (?:the |each |every |our |its |my )?(?:remaining |rest of the )?"
+    rf"\bthere go(?:es)? {_PORTION} of (?:the |each |every |our |its |my )?(?:remaining "
+    rf"|rest of the )?"
     rf"(?:\w+['’]?s?[- ])?{_TIME}\b"
     rf"|\bwait(?:s|ing)? (?:for (?:\w+ ){{1,3}})?{_PORTION.replace('P<', 'P<w_')} (?:less"
     rf"|shorter)\b"

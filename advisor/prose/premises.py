@@ -46,7 +46,8 @@ _STEP: Final = (
     r"(?:step|time|latency|tpot|itl|ms|milliseconds|token|decode|decoding|generation))"
 )
 _BY: Final = (
-    r"(?:is|are|goes? (?:to|into|on)|is (?:spent|lost|burnt|burned|taken) (?:up )?(?:in|on|by|to"
+    r"(?:is|are|go(?:es)? (?:to|into|on)|is (?:spent|lost|burnt|burned|taken) (?:up )?(?:in|on|by"
+    r"|to"
     r"|for)"
     r"|comes? from|stems? from|is due to|is down to|belongs to|falls to|lies in)"
 )
@@ -89,7 +90,7 @@ _EACH: Final = (
     r"|quick(?:er|ly)|faster)"
 )
 _CROSS: Final = (
-    r"(?:cross(?:es|ing)?|(?:goes?|comes?|travel|travels|pass|passes|flow|flows|moves?|move|run"
+    r"(?:cross(?:es|ing)?|(?:go(?:es)?|comes?|travel|travels|pass|passes|flow|flows|moves?|move|run"
     r"|runs"
     r"|stream|streams|streamed|sent|shipped|pushed|pulled|copied|squeezed|pumped|fed|dragged"
     r"|transferred|transfer) (?:\w+ )?(?:over|through|across|via|along))"

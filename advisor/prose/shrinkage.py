@@ -51,7 +51,8 @@ _BESIDE: Final = Form(
     rf"|but) )?(?:the |an? )?{_OTHER_BUILD} (?:(?:is|was|has|takes?|took|needs?|weighs|weighed) )?"
     rf"(?:at )?(?P<other>\d{{1,4}}(?:\.\d+)?)(?: ?{_GB}\b(?!/s)|(?=[,;)]|\.(?:\s|$)|$))"
     rf"|(?<![\w.])(?P<from>\d{{1,4}}(?:\.\d+)?) ?{_GB}\b(?!/s)(?: \w+)? (?:shrinks?|falls?|drops?"
-    rf"|comes? down|goes? down|becomes?) (?:to )?(?P<to>\d{{1,4}}(?:\.\d+)?)(?=[,;)]|\.(?:\s|$)|$)"
+    rf"|comes? down|go(?:es)? down|becomes?) (?:to )?(?P<to>\d{{1,4}}(?:\.\d+)?)(?=[,;)]|\.(?:\s"
+    rf"|$)|$)"
 )
 """A size, and that of another format: "it is 9.7 GB where Q8_0 is 12.5"."""
 _PART_OF: Final = Form(

@@ -30,7 +30,8 @@ _OF_PEAK: Final = Form(
 _PERCENTS: Final = ("percent", "mbu", "load", "stream", "whole")
 _PART_OF_STEP: Final = Form(
     rf"{_NUMBER} ?ms\b[^.;]{{0,32}}?[,(]? (?:of which|with|including)?[^.;\d]{{0,12}}{_NUMBER} ?ms"
-    rf" (?:of (?:it|them|these|this|which) )?(?:is |are |was |were |goes? (?:in)?to |for |spent )?"
+    rf" (?:of (?:it|them|these|this|which) )?(?:is |are |was |were |go(?:es)? (?:in)?to |for "
+    rf"|spent )?"
     rf"(?:on |in )?(?:pure |just |only )?(?:\w+ )?{_READING}\b"
 )
 """A step and how much of it reads bytes: "takes 47 ms, 42 ms of it pure HBM streaming"."""
