@@ -70,6 +70,14 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "columns of a table": lambda n: (
         "|" + " a |" * (n // 3) + "\n|" + "---|" * (n // 3) + "\n|" + " 2x |" * (n // 3) + "\n"
     ),
+    "operands": lambda n: _times(
+        n,
+        26,
+        lambda i: (
+            f"The {7 + i % 60}B in INT{4 + i % 2 * 4} takes {14 + i / 100:.2f} GB at {800 + i} GB/s"
+            f" and {20 + i / 10:.1f} tok/s. TP={1 + i % 8} has {i % 40 + 3}.5 ms.\n\n"
+        ),
+    ),
     "headings": lambda n: _times(n, 4, lambda i: f"{'#' * (i % 6 + 1)} Decode {i} faster\n\n"),
     "comments": lambda n: _times(n, 4, lambda i: f"<!-- rooflint: ignore[FLP002] x{i} -->\n"),
     "fences": lambda n: _times(n, 4, lambda i: f"```yaml\na: {i}\n```\n"),

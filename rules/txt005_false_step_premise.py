@@ -166,7 +166,7 @@ def _slot(said: Said) -> Wrong | None:
         return None
     return Wrong(
         "weights that lie in the memory of the card are read from there: over the slot go token"
-        " ids and logits",
+        " ids and logits, 4 bytes and some 0.5 MB a token",
         Confidence.HIGH,
     )
 
@@ -222,7 +222,7 @@ def _layers(said: Said) -> Wrong | None:
         return None
     return Wrong(
         "a layer starts from what the layer before it puts out, so a token passes them one after"
-        " the other: fewer layers take less time",
+        " the other: 10% fewer layers take about 10% less time",
         Confidence.HIGH,
     )
 
@@ -248,8 +248,8 @@ def _prefix(said: Said) -> Wrong | None:
     if _KEYS.search(statement.text) is None or _OTHER_WAY.search(statement.text) is not None:
         return None
     return Wrong(
-        "a cached prefix spares its computation in prefill; each token after it still reads its"
-        " keys and values",
+        "a cached prefix spares its computation in prefill; each token after it still reads 100% of"
+        " its keys and values",
         Confidence.HIGH,
     )
 

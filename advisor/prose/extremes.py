@@ -146,6 +146,8 @@ class Extremes:
 
     def learn(self, text: str, heading: str = "") -> None:
         """Take in what a sentence states; its heading may name the format of its bytes."""
+        if len(self._told) > _MOST:
+            return
         told = _under(operands_of(text), heading)
         if (
             told.widths
@@ -161,7 +163,7 @@ class Extremes:
         `block` holds the sentences of the block up to the figure, its own the last; `near` is what
         it inherits from them and from its labels.
         """
-        if near.active_parameters is not None:
+        if near.active_parameters is not None or len(self._told) > _MOST:
             return None
         if self._has_mixtures or any(_MIXTURES.search(sentence) for sentence in block):
             return None  # a token reads a part of the file
@@ -181,6 +183,8 @@ class Extremes:
         return Least(weights, together, self._has_drafts, self._is_undrafted)
 
 
+_MOST: Final = 64
+"""Sentences with operands; a document with more of them is about no one deployment."""
 _OF_BYTES: Final = ("weight_bytes", "parameters", "devices")
 
 

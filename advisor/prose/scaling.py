@@ -14,6 +14,8 @@ from advisor.prose.split import count_in, has_replicas, is_staged
 
 _EXACT: Final = 0.05
 """How close to a proportion a figure comes that was computed by it."""
+_FAR_BACK: Final = 100
+"""Statements before a figure among which the other one is looked for."""
 _TOLD: Final = frozenset({Status.ASSERTED, Status.MEASURED})
 _OTHER_LEVERS: Final = frozenset(
     {
@@ -48,7 +50,7 @@ def against_fewer(statement: Statement, before: Sequence[Statement]) -> tuple[fl
         label = f"{label} {statement.heading_text}"
     if many is None or many < 2 or is_staged(label) or has_replicas(label):
         return None
-    for earlier in reversed(before):
+    for earlier in reversed(before[-_FAR_BACK:]):
         few = _devices_of(earlier)
         if few is None or few >= many or not _is_alike(statement, earlier):
             continue

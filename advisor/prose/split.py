@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -206,6 +207,7 @@ def _multiple(own: str) -> float | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def count_in(text: str) -> int | None:
     """How many devices share the model by a text: the largest number that it counts."""
     found = [*_counts(text)]
