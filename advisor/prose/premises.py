@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from advisor.forms import Form
+from advisor.forms import Form, Forms
 from advisor.prose.model import Effect, Kind
 from advisor.prose.sentences import Clause
 
@@ -204,21 +204,14 @@ FORMS: Final[tuple[tuple[Premise, Form], ...]] = (
         ),
     ),
 )
-_WORDS: Final = Form(
-    r"\b(?:card|gpus?|chip|device|board|accelerator|hardware|sampl\w+|sort\w*|top[-_ ]?[kp]"
-    r"|launch\w*|overheads?|slot|pcie?|pci|bus|lanes|link|riser"
-    r"|lo-?ras?|adapters?|layers|blocks|decod\w+|generat\w+|tokens?|writing|cache|sram|l[23]|llc"
-    r"|slc)\b"
-)
-"""Without one of these none of them is told."""
+_ALL: Final = Forms(*(form for _, form in FORMS))
 
 
 def premise_in(text: str) -> tuple[Premise, int, int] | None:
     """The premise that a clause states, and where."""
-    if _WORDS.search(text) is None:
-        return None
-    for premise, form in FORMS:
-        match = form.search(text)
+    standing = _ALL.standing_in(text)
+    for premise, form in FORMS if standing else ():
+        match = form.search(text) if form in standing else None
         if match is not None:
             return premise, match.start(), match.end()
     return None

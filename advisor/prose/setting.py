@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
-from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.extremes import Extremes, Least
 from advisor.prose.frame import Frame, frame_of, is_left_aside
@@ -19,9 +19,10 @@ LONGEST_BLOCK: Final = 40_000
 """Beyond these it is no prose that a person wrote to be read, and is left alone."""
 _PAIR: Final = 2
 """Columns of a table of names and values."""
-_SETUP: Final = Form(
+_SETUP: Final = re.compile(
     r"\d ?[gt]i?b\b|\bbatch\D{0,10}\d|\b[habl]\d{2,3}|rtx|\bmi\d|tpu|\d ?b\b|\d ?k\b"
-    r"|fp\d|\d-?bit|bf16"
+    r"|fp\d|\d-?bit|bf16",
+    re.IGNORECASE,
 )
 """What a block holds from which later ones may inherit an operand."""
 
@@ -71,7 +72,13 @@ class Setting:
 
 def _tells_setup(block: Block) -> bool:
     """Whether a block may state an operand of what is done, and not of what is not."""
-    return _SETUP.search(block.text) is not None and not is_rejected(block)
+    return _may_tell_setup(block.text) and not is_rejected(block)
+
+
+@lru_cache(maxsize=8192)
+def _may_tell_setup(text: str) -> bool:
+    """Asked when a block is read, and of all of them when a figure is held against a setup."""
+    return _SETUP.search(text) is not None
 
 
 def _telling(block: Block) -> Iterator[str]:
