@@ -31,7 +31,7 @@ _NOMINAL: Final = 0.15
 _FEWEST_BITS: Final = 4.0
 _MOST_OF: Final = 0.7
 """Of all weights of a mixture of experts: more than its routed share comes to."""
-_LABELS: Final = 4
+LABELS: Final = 4
 """The reach of row, column, lead-in and headings."""
 
 
@@ -439,13 +439,13 @@ _OF_TOKENS: Final = frozenset({"DECODE", "SINGLE", "RATE"})
 
 def is_unlinked(statement: Statement) -> bool:
     """Whether the lever stands too far away for the clause to be about it."""
-    return statement.reach == _LABELS - 1 and not statement.is_linked
+    return statement.reach == LABELS - 1 and not statement.is_linked
 
 
 def in_sight(statement: Statement, sure: Confidence | None) -> Confidence | None:
     """Less sure where only a heading or a lead-in says that decode is meant."""
     named = statement.is_single or _column_names_decode(statement)
-    if sure is Confidence.HIGH and statement.phase_reach >= _LABELS and not named:
+    if sure is Confidence.HIGH and statement.phase_reach >= LABELS and not named:
         return Confidence.MEDIUM
     return sure
 

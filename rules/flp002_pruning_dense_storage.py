@@ -42,7 +42,7 @@ from advisor.levers.prune import Prune
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.zeros import by_dense_reader, names_zeros, of_inputs
 from advisor.rule import PROSE, Rule
-from advisor.said import NO_DECODE, Said, Wrong, confidence_of, is_unlinked
+from advisor.said import LABELS, NO_DECODE, Said, Wrong, confidence_of, is_unlinked
 from advisor.told.zero_rows import reads_without_zeros, without_zeros
 from advisor.wording import percent, size
 
@@ -181,8 +181,6 @@ _OTHER_PRUNING = (
 """Pruning of tokens, of a vocabulary, of whole experts, or of weights before they are merged."""
 
 
-_OF_LABEL = 4
-"""Reach of a lever that only a label or a heading names."""
 _JUDGED = frozenset({Kind.GAIN, Kind.SAVING, Kind.SKIPPED})
 
 
@@ -267,7 +265,7 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if is_unlinked(statement):
         return None
-    if statement.reach >= _OF_LABEL and "PACKED" in statement.around:
+    if statement.reach >= LABELS and "PACKED" in statement.around:
         return None  # of two headings the nearer names another lever
     if "PACKED" in statement.nearby or _is_gone(said):
         return None

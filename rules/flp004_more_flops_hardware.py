@@ -42,6 +42,7 @@ from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import OF_SHAPE, PEAK_DECIDES
 from advisor.rule import PROSE, Rule
 from advisor.said import (
+    LABELS,
     Said,
     Wrong,
     bandwidths_in,
@@ -385,17 +386,13 @@ def _is_effect(said: Said) -> bool:
     return explained or concluded or said.says(_TOO_FEW)
 
 
-_OF_HEADING = 4
-"""Reach of a peak that only a heading or lead-in names."""
-
-
 def _is_driven(said: Said) -> bool:
     statement = said.statement
     by_work = statement.cause == "FLOPS" and "PEAK" in statement.nearby and follows_peak(said)
     if not (statement.cause == "PEAK" or by_work) or not _is_effect(said):
         return False
     of_one = "SINGLE" in statement.clause | statement.sentence
-    if statement.reach >= _OF_HEADING and not (of_one or statement.table):
+    if statement.reach >= LABELS and not (of_one or statement.table):
         return False  # a heading that names an NPU, far above "all the words come sooner"
     if shows_bandwidth(statement) or (statement.kind is not Kind.CARRIED and shares_peak(said)):
         return False

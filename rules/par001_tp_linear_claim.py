@@ -370,10 +370,7 @@ def _leaves_out_exchange(said: Said) -> bool:
     )
 
 
-_EXCHANGE_TIMED = (
-    r"\b\d+ all-?reduces?\b[^;]{0,160}?\d ?[uµ]s per all-?reduce"
-    r"|\d ?[uµ]s (?:per|an|each) all-?reduce\b"
-)
+_EXCHANGE_TIMED = r"\d ?[uµ]s (?:per|an|each) all-?reduce\b"
 """The exchange is added up of its calls."""
 _OF_A_PART = Form(
     r"\b(?:weight|fixed|read|reading|memory|matrix|compute|variable) (?:part|share|portion|term"

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.sentences import sentences_of
+from advisor.prose.status_forms import QUOTES
 
 _CALLOUT: Final = Form(
     r"\W*\[!\w+\]|\W*(?:note|tip|important|warning|caution|info|hint|summary|tl;?dr)\b",
@@ -87,7 +87,6 @@ def voiced(blocks: Sequence[Block]) -> tuple[Block, ...]:
     return tuple(found)
 
 
-_OPENING: Final = MappingProxyType({'"': '"', "“": "”", "«": "»", "„": "“"})
 _SPOKEN: Final = 2
 """Sentences of a speech; one alone may be a title."""
 
@@ -95,7 +94,7 @@ _SPOKEN: Final = 2
 def _is_speech(block: Block) -> bool:
     """Whether a paragraph is somebody's words from its first sign to its last."""
     text = block.text.strip()
-    closing = _OPENING.get(text[:1])
+    closing = QUOTES.get(text[:1])
     if block.kind is not BlockKind.PARAGRAPH or closing is None or not text.endswith(closing):
         return False
     inner = text[1:-1]

@@ -30,8 +30,6 @@ _LOWERS: Final = Form(
 
 def power_taken(text: str) -> float | None:
     """The part of its power that a device gives up, by a text; None where it tells none."""
-    if "ower" not in text and "TDP" not in text and "tdp" not in text:
-        return None
     watts = _WATTS.search(text)
     if watts is not None and _LOWERS.search(text) is not None:
         high, low = float(watts["high"] or watts["then"]), float(watts["low"] or watts["now"])
