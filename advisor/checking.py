@@ -19,7 +19,7 @@ from advisor.finding import Confidence, Finding, Severity
 from advisor.problems import NOT_A_PROPOSAL
 from advisor.proposal import Engine, Proposal, Reading, Splits, Stated, Workload
 from advisor.readers import read
-from advisor.readers.discover import STDIN, Candidate, candidates, discover, load
+from advisor.readers.discover import STDIN, Candidate, candidates, discover, load, weight_of
 from advisor.rule import LoadedRule
 from advisor.scope import Scope
 from advisor.selection import Named, Words
@@ -187,7 +187,8 @@ def _looked(paths: Sequence[str], run: Run) -> Iterator[_Looked]:
     """Each file read and judged, in the order given, by one process or by several."""
     files = candidates(paths, run.scope.excludes, run.stdin)
     # Rules of the user's own may not be known to other processes.
-    found = many.each(partial(_look_at, run), files, 1 if run.rules else run.processes)
+    processes = 1 if run.rules else run.processes
+    found = many.each(partial(_look_at, run), files, processes, weight_of)
     return (one for one in found if one is not None)
 
 

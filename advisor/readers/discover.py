@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from advisor.finding import Finding
 from advisor.problems import file_problem
-from advisor.readers import READERS, decode_text, may_hold_proposals
+from advisor.readers import READERS, decode_text, is_ours_by_name, may_hold_proposals
 from advisor.source import MAX_BYTES, DecodingError, Source
 
 STDIN: Final = "-"
@@ -30,6 +30,8 @@ _NEVER: Final = frozenset(
 )  # fmt: skip
 """Folders that hold what tools made; a folder that the user names is walked all the same."""
 _GIT_SECONDS: Final = 60
+_QUICK_BYTES: Final = 500
+"""Of a document, that take as long as another file."""
 _KINDS: Final = (
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISCHR, "a device"),
@@ -102,6 +104,21 @@ def load(candidate: Candidate) -> Found | None:
     name = candidate.name or candidate.path
     content = candidate.problem or _load(candidate, name)
     return None if content is None else Found(_printable(name), content, candidate.named)
+
+
+def weight_of(candidate: Candidate) -> float:
+    """How long a file takes to read and judge, 1 for one of code or settings.
+
+    Every sentence of a document is read; of most other files one search tells that they hold
+    nothing.
+    """
+    if candidate.problem is not None or not is_ours_by_name(candidate.path, "markdown"):
+        return 1.0
+    try:
+        size = os.stat(candidate.path).st_size  # noqa: PTH116
+    except (OSError, ValueError):
+        return 1.0
+    return 1.0 + min(size, MAX_BYTES) / _QUICK_BYTES
 
 
 def _candidates(given: str) -> Iterator[Candidate]:
