@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from advisor.finding import Confidence, ErrorClass, Number
 from advisor.forms import Form
 from advisor.prose.model import Kind, Phase, Statement, Status
-from advisor.quantity.numerals import NUMERALS, count_of
+from advisor.quantity.numerals import FROM_TEN, count_of
 
 if TYPE_CHECKING:
     from advisor.prose.frame import Frame
@@ -282,11 +282,8 @@ _SUMMED: Final = Form(
 )
 _SHAPE: Final = Form(r"\bM ?= ?\d+|(?<![\w.])[\d,]+-row\b")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
-_TENS_AT_LEAST: Final = "|".join(
-    sorted((word for word, number in NUMERALS.items() if number >= 10), key=len, reverse=True)
-)
 _MANY: Final = Form(
-    rf"(?<![\w.,])(\d{{2,5}}|{_TENS_AT_LEAST})(?![- ]tokens?\b|-\d)[- ]"
+    rf"(?<![\w.,])(\d{{2,5}}|{FROM_TEN})(?![- ]tokens?\b|-\d)[- ]"
     rf"(?:(?!tokens?\b)\w+ ){{0,2}}?(?:users?"
     rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from advisor.quantity.numerals import NUMERALS, SEVERAL, count_of
+from advisor.quantity.numerals import FROM_TEN, NUMERALS, SEVERAL, count_of
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,14 @@ def test_words_and_digits_count_alike(written: str, number: int) -> None:
 def test_the_longest_word_is_found() -> None:
     found = re.findall(rf"\b(?:{SEVERAL})\b", "thirty-two users on sixteen cards, one each")
     assert found == ["thirty-two", "sixteen"]
+
+
+def test_the_patterns_find_their_words_and_no_others() -> None:
+    for word, number in NUMERALS.items():
+        assert (re.fullmatch(SEVERAL, word) is not None) == (number > 1), word
+        assert (re.fullmatch(FROM_TEN, word) is not None) == (number >= 10), word
+    for other in ("twentyone", "forteen", "fiveteen", "eightty", "ten-two", "a hundred two"):
+        assert re.fullmatch(SEVERAL, other) is None
 
 
 def test_every_number_to_a_hundred_has_its_word() -> None:

@@ -52,8 +52,8 @@ _NARROWED: Final = Form(
     r"|\bweight[- ]only (?:fp8|int8) (?:to|into) full (?:fp8|int8)\b",
 )
 """Activations in fewer bits, weights as they were."""
-_MAYBE: Final = re.compile(
-    r"ctivation|[wW]\d[aA]\d|\b[aA]16\b|nput|idden|ensors|utputs|esidual|eature maps"
+_MAYBE: Final = Form(
+    r"activation|w\da\d|\ba16\b|input|hidden|tensors|outputs|residual|feature maps"
 )
 """Without one of these nothing is said of the width of activations."""
 _MOST: Final = (
@@ -121,7 +121,7 @@ _SHARE: Final = Form(
 
 def are_narrowed(text: str) -> bool:
     """Whether activations get fewer bits."""
-    return _NARROWED.search(text) is not None and _MAYBE.search(text) is not None
+    return _MAYBE.search(text) is not None and _NARROWED.search(text) is not None
 
 
 def activations_decide(text: str, clause: Clause) -> Effect | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
+from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.extremes import Extremes, Least
 from advisor.prose.frame import Frame, frame_of, is_left_aside
@@ -19,10 +19,9 @@ LONGEST_BLOCK: Final = 40_000
 """Beyond these it is no prose that a person wrote to be read, and is left alone."""
 _PAIR: Final = 2
 """Columns of a table of names and values."""
-_SETUP: Final = re.compile(
+_SETUP: Final = Form(
     r"\d ?[gt]i?b\b|\bbatch\D{0,10}\d|\b[habl]\d{2,3}|rtx|\bmi\d|tpu|\d ?b\b|\d ?k\b"
-    r"|fp\d|\d-?bit|bf16",
-    re.IGNORECASE,
+    r"|fp\d|\d-?bit|bf16"
 )
 """What a block holds from which later ones may inherit an operand."""
 

@@ -23,10 +23,18 @@ NUMERALS: Final = MappingProxyType(
     }
 )  # fmt: skip
 """Word in lower case -> number."""
-SEVERAL: Final = "|".join(
-    sorted((word for word, number in NUMERALS.items() if number > 1), key=len, reverse=True)
+_STEMS: Final = "|".join(word.removesuffix("ty") for word in _TENS)
+_TEENS: Final = "|".join(word.removesuffix("teen") for word in _ONES[12:])
+FROM_TEN: Final = (
+    rf"(?:{_STEMS})ty(?:-(?:{'|'.join(_ONES[:9])}))?|(?:{_TEENS})teen|{'|'.join(_ONES[9:12])}"
+    r"|hundred|a hundred|one hundred|two hundred"
 )
-"""Their words from two on, as alternatives of a pattern; the longest first."""
+"""Their words from ten on, as alternatives of a pattern; of two that begin alike the longer first.
+
+Word by word they were a hundred alternatives, which a pattern takes long to compile and to try.
+"""
+SEVERAL: Final = f"{FROM_TEN}|{'|'.join(_ONES[1:9])}"
+"""Their words from two on."""
 
 
 def count_of(written: str) -> int:
