@@ -16,7 +16,7 @@ from advisor import many, rulebook
 from advisor.audit import Audit, audit
 from advisor.context import Defaults
 from advisor.finding import Confidence, Finding, Severity
-from advisor.problems import NOT_A_PROPOSAL
+from advisor.problems import NOT_A_PROPOSAL, internal_error
 from advisor.proposal import Engine, Proposal, Reading, Splits, Stated, Workload
 from advisor.readers import read
 from advisor.readers.discover import STDIN, Candidate, candidates, discover, load, weight_of
@@ -201,8 +201,11 @@ def _look_at(run: Run, candidate: Candidate) -> _Looked | None:
     if isinstance(content, Finding):
         more = run.counts_more and not _is_told(content)
         return _Looked(path, counts=True, findings=(content,), more=int(more))
-    reading = read(content, named=named)
-    applied, strictly = _judge(reading, run)
+    try:
+        reading = read(content, named=named)
+        applied, strictly = _judge(reading, run)
+    except Exception as error:  # noqa: BLE001 - one file must not hide what is wrong in the others
+        return _Looked(path, counts=True, findings=(internal_error(content, error),))
     told = bool(applied.kept or applied.suppressed)
     return _Looked(
         path,
@@ -247,12 +250,7 @@ def _is_told(finding: Finding) -> bool:
 
 def _judge(reading: Reading, run: Run) -> tuple[Applied, tuple[Finding, ...] | None]:
     """What is wrong in one file, and what a strict run would tell, where that is to be counted."""
-    problems = list(reading.problems)
-    audits: list[Audit] = []
-    for proposal in reading.proposals:
-        audited, unknown = audit(proposal, run.defaults)
-        problems += unknown
-        audits += () if audited is None else (audited,)
+    audits, problems = _audits_of(reading, run)
     suppressions = find_suppressions(reading.source)
     known = rulebook.rule_codes() | {loaded.rule.code for loaded in run.rules}
     left_out = run.scope.ignored(reading.source.path)
@@ -286,6 +284,17 @@ def _judge(reading: Reading, run: Run) -> tuple[Applied, tuple[Finding, ...] | N
     return result._replace(kept=selected(result.kept)), counted
 
 
+def _audits_of(reading: Reading, run: Run) -> tuple[list[Audit], list[Finding]]:
+    """Every proposal of a file as audited, and what in it could not be read."""
+    problems = list(reading.problems)
+    audits: list[Audit] = []
+    for proposal in reading.proposals:
+        audited, unknown = audit(proposal, run.defaults)
+        problems += unknown
+        audits += () if audited is None else (audited,)
+    return audits, problems
+
+
 def audit_paths(paths: Sequence[str], run: Run = _NO_SETTINGS) -> Audited:
     """Audit every proposal in files and folders."""
     audits: list[Audit] = []
@@ -295,11 +304,11 @@ def audit_paths(paths: Sequence[str], run: Run = _NO_SETTINGS) -> Audited:
         if isinstance(content, Finding):
             problems.append(content)
             continue
-        reading = read(content, named=named)
+        try:
+            read_audits, unread = _audits_of(read(content, named=named), run)
+        except Exception as error:  # noqa: BLE001 - as above
+            read_audits, unread = [], [internal_error(content, error)]
         sources[path] = content
-        problems += reading.problems
-        for proposal in reading.proposals:
-            audited, unknown = audit(proposal, run.defaults)
-            problems += unknown
-            audits += () if audited is None else (audited,)
+        audits += read_audits
+        problems += unread
     return Audited(tuple(audits), tuple(problems), sources)

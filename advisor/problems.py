@@ -6,8 +6,10 @@ other: it says what is wrong, where, and what would be right, and hides no other
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -66,6 +68,7 @@ PROBLEMS: Mapping[str, Problem] = MappingProxyType(
             Problem("E913", "unsupported-version", "a proposal for another version of the dialect"),
             Problem("E914", "not-a-proposal", "a named file that holds no proposal", Severity.INFO),
             Problem("E990", "rule-failed", "a rule that is not of rooflint and that fails"),
+            Problem("E991", "internal-error", "a file on which rooflint itself fails"),
         )
     }
 )
@@ -77,6 +80,8 @@ MAX_PROBLEMS = 100
 """More than these in one file are not listed: it is not a proposal, or an attack."""
 
 _SHOWN = 60
+_HOME = f"{Path(__file__).parent.parent}{os.sep}"
+"""Where the packages of rooflint are installed."""
 
 
 def problem(
@@ -109,6 +114,30 @@ def file_problem(
         message=message,
         instead=instead,
     )
+
+
+def internal_error(source: Source, error: Exception) -> Finding:
+    """A mistake of rooflint's own, told of the file that brought it out: the others are judged."""
+    words = " ".join(str(error).split())[:_SHOWN]
+    return file_problem(
+        "E991",
+        source.path,
+        f"rooflint itself fails on this file: {type(error).__name__}: {words}{place_of(error)}",
+        instead="please report it with the file; all other files are judged",
+    )
+
+
+def place_of(error: BaseException, within: str = "") -> str:
+    """File and line that raised an error, in parentheses; those of the file `within` not counted.
+
+    Of rooflint's own files the path begins with the package, wherever it is installed.
+    """
+    from traceback import extract_tb  # noqa: PLC0415 - only a failure pays for it
+
+    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename != within]
+    if not frames:
+        return ""
+    return f" ({frames[-1].filename.removeprefix(_HOME)}:{frames[-1].lineno})"
 
 
 @dataclass(slots=True)

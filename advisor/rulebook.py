@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, cast
 
 from advisor.audit import Audit
 from advisor.finding import Confidence, Finding, Note, Severity, Subject
-from advisor.problems import problem
+from advisor.problems import place_of, problem
 from advisor.rule import (
     CLAIMS,
     MEASURED,
@@ -168,17 +168,9 @@ def _guarded(loaded: LoadedRule, audit: Audit) -> Iterator[Finding]:
             FAILED_RULE,
             audit.proposal.source,
             audit.proposal.first_line(),
-            f"rule {loaded.rule.code} fails here: {line}{_place_of(error)}",
+            f"rule {loaded.rule.code} fails here: {line}{place_of(error, __file__)}",
             instead="mend the rule, or leave it out with --ignore",
         )
-
-
-def _place_of(error: BaseException) -> str:
-    """File and line of a rule's that raised an error."""
-    from traceback import extract_tb  # noqa: PLC0415 - only a failure pays for it
-
-    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename != __file__]
-    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 
 def _subjects(audit: Audit) -> set[str]:

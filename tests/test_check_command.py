@@ -11,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from advisor import cli
+from advisor.checking import audit_paths
 from advisor.config_table import CONTEXT
+from advisor.proposal import Reading
+from advisor.readers import read
 from advisor.reports.formats import FORMATS
+from advisor.source import Source
 
 HEAD = "rooflint: 1\nmodel: Llama-3.1-8B\nhardware: H100 SXM\n"
 CLEAN = HEAD + "levers:\n  - {kind: quantize, weights: fp8}\n"
@@ -343,3 +347,23 @@ def test_config_for_programs(run: Run, folder: Path, capsys: pytest.CaptureFixtu
     assert "FLP002" in first["rules"]
     assert "FLP001" not in first["rules"]
     assert (first["excluded"], second["excluded"]) == (False, True)
+
+
+def test_a_file_on_which_rooflint_fails_is_told_and_hides_no_other(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(source: Source, *, named: bool) -> Reading:
+        if source.path == "clean.yaml":
+            raise KeyError("no such unit")
+        return read(source, named=named)
+
+    monkeypatch.setattr("advisor.checking.read", fails)
+    code, out, err = run("clean.yaml", "pruned.yaml", "--format", "concise")
+    assert (code, err) == (1, "")
+    assert rules(out) == ["E991", "FLP002"]
+    line = next(line for line in out.splitlines() if "E991" in line)
+    assert "KeyError: 'no such unit'" in line
+    assert "test_check_command.py:" in line
+    assert [problem.rule for problem in audit_paths(["clean.yaml", "pruned.yaml"]).problems] == [
+        "E991"
+    ]
