@@ -464,9 +464,11 @@ def _in_row(statement: Statement) -> Wrong | None:
     if statement.table is None or statement.tpot_ms is None:
         return None
     columns, cells, own = statement.table
-    users, total = _column(columns, _USERS), _column(columns, _TOTAL)
+    users, total = _column(columns, _USERS), _total_beside(columns, own)
     if users is None or total is None or own in {users, total} or total >= len(cells):
         return None
+    if any(_OF_A_RUN.search(name) is not None for name in columns):
+        return None  # the tokens of all over a whole run, with its prompts and its idle ends
     if not re.search(_OF_ONE, columns[own], re.IGNORECASE):
         return None
     count, rate = _number(cells[users]), _number(cells[total])
@@ -476,6 +478,27 @@ def _in_row(statement: Statement) -> Wrong | None:
     if each * count <= 1.15 * rate:
         return None
     return _told(count, each, rate, Confidence.HIGH)
+
+
+_OF_A_RUN = Form(
+    r"\bttft\b|\b(?:num(?:ber)?|total|successful)[ _.](?:of )?(?:requests|prompts)\b"
+    r"|\b(?:avg|average|mean|median|p50|p9\d)\b|\baccept\w*|\bduration\b|\bqps\b|\breq/s"
+    r"|^\W*(?:input|output|prompt|isl|osl)(?: len(?:gth)?| tokens| seq\w*)?(?: ?/ ?\w+)?\W*$"
+)
+"""A column of what is measured on a server over many requests."""
+
+
+def _total_beside(columns: tuple[str, ...], own: int) -> int | None:
+    """The column of the tokens of all; of several, the one that goes with a column by its name.
+
+    "Base TPOT", "Base throughput", "New TPOT", "New throughput": two runs in one row.
+    """
+    totals = [i for i, name in enumerate(columns) if re.search(_TOTAL, name, re.IGNORECASE)]
+    if len(totals) <= 1:
+        return next(iter(totals), None)
+    whose = columns[own].split()[:1]
+    alike = [i for i in totals if columns[i].split()[:1] == whose]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _column(columns: tuple[str, ...], pattern: str) -> int | None:

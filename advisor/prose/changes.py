@@ -12,7 +12,12 @@ _REACH: Final = 9
 """Words between a change and the metric that it changes."""
 _OF_HARDWARE: Final = frozenset({"PEAK", "CAPACITY", "TP"})
 """What is more of the hardware right after "more", and no speed."""
-_CONTRAST: Final = Form(r"\b(?:not|no|neither|nor|rather than|instead of|nothing of)\b")
+_CONTRAST: Final = Form(
+    r"\b(?:not|no|neither|nor|rather than|instead of|nothing of|(?:stabili[sz]|stead|smooth"
+    r"|even)(?:es"
+    r"|ies|s|ing)(?: out)?)\b"
+)
+"""What stands before a metric that does not fall or rise: it is another, or only gets steadier."""
 
 
 def change_near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag, Tag] | None:
@@ -44,6 +49,8 @@ def is_of_time(tags: Sequence[Tag], pair: tuple[Tag, Tag]) -> bool:
 
 def is_contrasted(text: str, pair: tuple[Tag, Tag], start: int = 0) -> bool:
     """Whether a metric is named as what does not change: "saves prefill, not time per token".
+
+    Or as what gets steadier: "reduces jitter and stabilizes the latency".
 
     `start`: where the text begins in the block.
     """

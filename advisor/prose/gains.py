@@ -339,7 +339,9 @@ def worded_gain(text: str, clause: Clause) -> Effect | None:
     """An effect without a figure: "faster", "lower latency", "raises tokens/s"."""
     tags = clause.tags
     slower = next((tag for tag in tags if tag.name == "SLOWER" and not _is_long(text, tag)), None)
-    faster = next((tag for tag in tags if tag.name == "FASTER" and not _spent(text, tag)), None)
+    faster = next(
+        (tag for tag in tags if tag.name == "FASTER" and not _is_no_rate(text, tag)), None
+    )
     if faster is not None:
         return Effect(Kind.GAIN, faster.start, faster.end, _told_factor(text, faster))
     if slower is not None:
@@ -402,8 +404,16 @@ _ERRAND: Final = 48
 """Characters from an errand to what is told of it."""
 
 
-def _spent(text: str, tag: Tag) -> bool:
-    """Whether less time is spent by people or for errands: "less time managing machinery"."""
+def _is_no_rate(text: str, tag: Tag) -> bool:
+    """Whether it is no step that is faster: an errand is, or a thing is called after its purpose.
+
+    "Less time managing machinery", "a faster deployment", "an acceleration library".
+    """
+    if _OTHER_SPEED.match(text, tag.end) is not None:
+        return True
+    named = text[tag.start : tag.end].lower() in {"acceleration", "accelerated"}
+    if named and _CALLED.match(text, tag.end) is not None:
+        return True
     if OF_AN_ERRAND.search(text, max(0, tag.start - _ERRAND), tag.start) is not None:
         return True
     return (
@@ -411,4 +421,19 @@ def _spent(text: str, tag: Tag) -> bool:
     )
 
 
+_OTHER_SPEED: Final = Form(
+    r"(?: and (?:\w+ )?\w+er)? (?:(?!decod|generat|infer|token)\w+ )?(?:deployments?|development"
+    r"|iterations?|rollouts?|onboarding|set-?ups?|start-?ups?|cold[- ]starts?|downloads?|uploads?"
+    r"|builds?|compilation|compiles?|convergence|training|fine-?tuning|experimentation|debugging"
+    r"|adoption|scale-?(?:up|out)|releases?|integration|provisioning|recovery|(?:model )?load(?:s"
+    r"|ing)?(?: times?)?|time[- ]to[- ]market|feedback|turnaround|search(?:es)?|lookups?|indexing"
+    r"|simulations?)\b(?! and (?:decod|generat|infer))"
+)
+"""After a word for speed: what else is quick than a step."""
+_CALLED: Final = Form(
+    r"[ -](?:(?!the|our|its|your|this|that|an?\b)\w+ )?(?:librar(?:y|ies)|frameworks?|toolkits?"
+    r"|engines?|backends?|sdks?|packages?|techniques?|technolog(?:y|ies)|projects?|suites?|methods?"
+    r"|stacks?|platforms?|solutions?|plug-?ins?|features?|cards?|instances?|computing)\b"
+)
+"""After "acceleration" or "accelerated": a thing that is called after its purpose."""
 _DOING: Final = re.compile(r" (?!generat|decod|wait|writ|produc)\w+ing\b")

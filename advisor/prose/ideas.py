@@ -141,6 +141,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name in {"PRUNE", "MASK"} and _is_of_cost(text, tag))
+        and not (tag.name == "PRUNE" and _is_setting(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
         and not (tag.name == "TP" and _is_class(text, tag))
         and not (tag.name == "FLOPS" and text[tag.start : tag.end] in _COMPUTERS)
@@ -238,6 +239,22 @@ def _is_of_cost(text: str, tag: Tag) -> bool:
     """Whether it is a cost that is zero, and no weight: "at zero quality cost"."""
     zero = text[tag.start : tag.end].lower().endswith("zero")
     return zero and _COST_NEXT.match(text, tag.end) is not None
+
+
+_SET_TO: Final = frozenset({"set to 0", "set to zero"})
+_PARTS_OF_A_MODEL: Final = Form(
+    r"weights?\b|parameters?\b|values?\b|entr(?:y|ies)\b|heads?\b|rows?\b|columns?\b|elements?\b"
+    r"|neurons?\b|channels?\b|blocks?\b|matri|magnitude|\d ?%|half|third|quarter|smallest|prun"
+    r"|spars"
+    r"|mask|layers?\b|experts?\b|(?:every|each) (?:other|second|fourth)"
+)
+
+
+def _is_setting(text: str, tag: Tag) -> bool:
+    """Whether an option is set to 0, and no weight: "the chunk length can be set to 0"."""
+    if text[tag.start : tag.end].lower() not in _SET_TO:
+        return False
+    return _PARTS_OF_A_MODEL.search(text, max(0, tag.start - 160), tag.start + 160) is None
 
 
 def _is_attention(text: str, tag: Tag) -> bool:

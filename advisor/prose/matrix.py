@@ -104,6 +104,13 @@ _TAIL: Final = Form(
     r"|gain|claim|speed-?up|rate)"
     r"|(?:is|are) (?:unsupported|unfounded|unproven|unverified|untested|refuted|disproved))",
 )
+_OPEN_TASK: Final = Form(
+    r"\b(?:how|whether|ways?|where) (?:best )?to\b[^.;:]{3,160}?\b(?:is|are|remains?"
+    r"|was) (?:\w+ ){0,4}?"
+    r"(?:problems?|questions?|challeng(?:es?|ing)|topics?|matters?|open|unclear|issues?|unsolved"
+    r"|(?:next|future) (?:steps?|work)|difficult|hard|tricky)\b"
+)
+"""Something that is looked for: "how to make it faster is a problem we still have to solve"."""
 _NEXT: Final = Form(
     r"\b(?:(?:we|i) (?:strongly |must |have to |would )?disagree|(?:we|i) (?:were|was) (?:let down"
     r"|wrong"
@@ -146,6 +153,9 @@ def embedding(
         return Status.QUOTED
     if _TAIL.search(text, at, end):
         return Status.REFUTED
+    task = _OPEN_TASK.search(text, start, end)
+    if task is not None and task.start() < at:
+        return Status.ASKED
     return Status.REFUTED if _NEXT.search(after) is not None else None
 
 
