@@ -49,7 +49,7 @@ from advisor.prose.widths import UNQUANTIZED_BITS
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Floor, Said, Wrong, floor_of, rows_in
 from advisor.steps import Step
-from advisor.told.cache_read import least_cache
+from advisor.told.cache_read import is_of_other_length, least_cache
 from advisor.told.own_operands import (
     is_ambiguous,
     is_of_unknown,
@@ -295,7 +295,8 @@ def _floor(said: Said) -> tuple[Floor | None, bool]:
     if said.floor is not None and _has_one_reading(said):
         told_near = statement.near is None or floor_of(statement.near) is not None
         told_near = told_near and not (drafted and statement.table is None and _is_pointing(said))
-        floor = said.floor._replace(kv_bytes=max(said.floor.kv_bytes, cache))
+        told = 0.0 if is_of_other_length(statement) else said.floor.kv_bytes
+        floor = said.floor._replace(kv_bytes=max(told, cache))
         if lowest is None or not beyond_all or lowest.ms <= floor.ms:
             return floor, told_near or beyond_all
     elif lowest is None or not beyond_all:

@@ -40,6 +40,7 @@ from advisor.prose.cache_patterns import (
 from advisor.prose.model import Kind, Phase, Statement, Status
 from advisor.rule import CLAIMS, PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
+from advisor.told.cache_rate import leaves_no_time
 from advisor.told.cache_rows import keeps_its_rate
 from advisor.told.cache_told import cache_of, is_weights_alone
 from advisor.told.context_told import ABOUT_LENGTH, LONG, context_of
@@ -83,7 +84,6 @@ claim: 120 tokens/s for one user
     ),
 )
 
-_LONG_RATE = 32_000
 _OTHER_STATE = (
     r"mamba|hybrid|linear attention|state[- ]space|sliding|(?:local|attention) window"
     r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
@@ -221,7 +221,10 @@ def _judge(said: Said) -> Wrong | None:
         sure = Confidence.HIGH
     elif statement.kind is Kind.KV_IGNORED and (_is_same(said, context) or _is_lever_denied(said)):
         sure = Confidence.HIGH if long else None
-    elif not (_is_ignored(said, long=long, known=share is not None) or _is_rate(said, context)):
+    elif not (
+        _is_ignored(said, long=long, known=share is not None)
+        or leaves_no_time(said, context, cache)
+    ):
         return None
     if sure is None:
         return None
@@ -376,6 +379,8 @@ def _is_ignored(said: Said, *, long: bool, known: bool) -> bool:
         return False
     if said.says(_ADDED) or _WEIGHTS_ARE.search(statement.text) is not None:
         return False
+    if not _is_about_step(said):
+        return False
     if statement.sentence.isdisjoint({"KV", "RATE", "DECODE"}) and said.says(_OF_SERVER):
         return False
     if _KEPT_WEIGHTS.search(statement.text) is not None or said.says(_UNUSED):
@@ -398,8 +403,32 @@ def _is_ignored(said: Said, *, long: bool, known: bool) -> bool:
     )
 
 
+_OF_STEP_TERMS = frozenset(
+    {"KV", "KVQ", "RATE", "TIME", "DECODE", "FASTER", "SLOWER", "BYTES", "SINGLE"}
+)
+_OF_STEPS = (
+    r"\b(?:steps?|times?|milliseconds?|ms|speed|pace|slow\w*|attention|histor(?:y|ies)|cached?)\b"
+)
+_OF_STEP_NEAR = frozenset({"KV", "KVQ", "RATE", "TIME", "DECODE"})
+
+
+def _is_about_step(said: Said) -> bool:
+    """Whether the sentence is about a step: by its words, or pointing at what was told of one.
+
+    Much else does not hang on a length: an answer's quality, the cost of a draft, a calibration.
+    """
+    statement = said.statement
+    own = statement.sentence | statement.clause
+    if not own.isdisjoint(_OF_STEP_TERMS) or said.says(_OF_STEPS):
+        return True
+    if _OTHER_SUBJECT.search(statement.text) is not None:
+        return False
+    return not statement.nearby.isdisjoint(_OF_STEP_NEAR) or said.has(r"\d ?GB\b")
+
+
 _OTHER_SUBJECT = re.compile(
-    r"\b(?:(?<!over the )(?<!reads the )(?<!reading the )(?<!read the )(?<!of the )weights?"
+    r"\b(?:(?<!over the )(?<!GB of )(?<!reads the )(?<!reading the )(?<!read the )(?<!of the )"
+    r"weights?"
     r"|traffic|bytes|flops|overheads?|kernels?|launch\w*|acceptance|gains?|speed-?ups?"
     r"|savings?|benefits?|ratio|router|loss|cost of|quality|accuracy|memory|size|limits?"
     r"|requests? equally|metrics?|treats?|all-?reduces?|reduces|collectives?|sampl\w+"
@@ -444,22 +473,3 @@ _WEIGHTS_ARE = Form(
     r"|neglig|tiny|small|little|noise|minor|irrelevant)"
 )
 """The weights are what counts little, and not the cache."""
-_OF_WEIGHTS = Form(r"\W*(?:the )?weights?\b[^.;]{0,24}(?::|alone|take|are)")
-"""A part of the step, told as such."""
-
-
-def _is_rate(said: Said, context: int) -> bool:
-    """A rate at long context that the weights alone would nearly allow."""
-    statement, floor = said.statement, said.floor
-    if statement.kind is not Kind.FIGURE or floor is None or statement.tpot_ms is None:
-        return False
-    if floor.kv_bytes or context < _LONG_RATE or "SPEC" in statement.nearby:
-        return False
-
-    from advisor.prose.frame import frame_of  # noqa: PLC0415 - only documents pay for it
-
-    if statement.table is None and frame_of(statement.context_text).context is None:
-        return False  # the length of another part of the document
-    if statement.opener == ":" and _OF_WEIGHTS.match(statement.sentence_text) is not None:
-        return False
-    return statement.phase is Phase.DECODE and statement.tpot_ms < 1.25 * floor.ms

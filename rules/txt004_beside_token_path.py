@@ -87,6 +87,23 @@ _SPEED: Final = Form(
 _LOADING: Final = Form(
     r"\b(?:load(?:s|ed|ing)?|start-?ups?|starts?|boots?|cold start|downloads?|pulls? the)\b"
 )
+_OTHER_TIME: Final = Form(
+    r"\b(?:(?:model|weights?|image|checkpoint|inference|server|pod|replica) )?(?:load(?:ing)?"
+    r"|start-?up|boot(?:ing)?|cold[- ]?start|pull(?:ing)?|download(?:ing)?|provisioning|deployment"
+    r"|initiali[sz]ation|readiness|swap(?:ping)?|warm-?up|access|storage|disk|file|i/?o|fetch"
+    r"|network|transfer|checkpoint|sav(?:e|ing)|restart|scal(?:e|ing)[- ](?:up|out))[- ](?:times?"
+    r"|latenc(?:y|ies)|performance|speeds?|delays?|durations?|throughput|rates?)\b"
+)
+"""A time or a rate of something else than tokens: "model load times", "access latency"."""
+_OF_A_TOKEN: Final = Form(
+    r"\btok\w* ?/ ?s|\bt/s\b|\btps\b|\btokens?\b|\b(?:itl|tpot|tbt)\b|\bdecod\w*|\bms\b"
+    r"|\b(?:generation|output|typing|streaming) (?:speed|rate|pace)\b"
+)
+_SHORTER_TEXT: Final = Form(
+    r"\b(?:short(?:er)?|brief(?:er)?|terser?|concise|smaller|fewer) (?:\w+ )?(?:answers?|repl(?:y"
+    r"|ies)|outputs?|responses?|completions?|generations?|summar(?:y|ies)|texts?|messages?)\b"
+)
+"""What is over sooner as a whole, each of its tokens being as slow as before."""
 _SAME: Final = Form(
     r"\b(?:same (?:speed|rate|pace|tokens|time|latency|t/s|tok\S*|\d)|no (?:difference|change)"
     r"|equal(?:ly)?|unchanged|(?:exactly |just )?what (?:it|they) (?:was|were)|as before"
@@ -138,7 +155,17 @@ def _judge(said: Said) -> Wrong | None:
         )
     ):
         return None
+    if _is_of_other_time(statement):
+        return None
     return next((wrong for one in BESIDES if (wrong := _beside(said, one, sure)) is not None), None)
+
+
+def _is_of_other_time(statement: Statement) -> bool:
+    """Whether all that gets faster is loading, access to files, or a text that is shorter."""
+    told = _OTHER_TIME.sub(" ", statement.text)
+    if told != statement.text:
+        return _OF_A_TOKEN.search(told) is None
+    return _SHORTER_TEXT.search(told) is not None and _OF_A_TOKEN.search(told) is None
 
 
 _MOST_TAKEN: Final = 0.4

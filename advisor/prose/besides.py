@@ -35,7 +35,9 @@ ELSEWHERE: Final = Form(
     r" than (?:the )?"
     r"(?:ram|memory|vram)|experts (?:on|from|in) (?:the )?(?:disk|ssd|nvme|cpu|ram|host)"
     r"|ktransformers"
-    r"|streamed from|unified memory|tensor[- ]parallel|\btp ?=?\d|(?:two|2|both|four|dual|three"
+    r"|streamed from|prefetch\w*|(?:kv|k/v)[- ]?caches?\b[^.;]{0,40}? (?:from|to|into|in|on)"
+    r" (?:the |an? )?(?:\w+ ){0,2}?(?:storage|disks?|ssds?|nvme|host|l[23]|dram|tiers?)"
+    r"|unified memory|tensor[- ]parallel|\btp ?=?\d|(?:two|2|both|four|dual|three"
     r"|multi\w*)[- ]"
     r"(?:gpus?|cards?)|row split|kv (?:cache )?(?:offload|tier)|prefix cache|lmcache)\b"
 )

@@ -16,6 +16,7 @@ from typing import Final
 from advisor.forms import Form
 from advisor.limits import Limit, limit_alone
 from advisor.prose.baselines import against_earlier
+from advisor.prose.bench_tables import spelled
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.causes import cause_of
 from advisor.prose.effects import effects_of
@@ -351,7 +352,7 @@ class BlockReader:
         if block.kind is BlockKind.CELL:
             named = block.columns[0] if block.columns else ""
             row = " | ".join(block.cells)
-            found.append(tag_names(f"{block.column} | {named} | {row}"))
+            found.append(tag_names(f"{spelled(block.column)} | {named} | {row}"))
         found.append(tag_names(block.lead_in))
         found.extend(tag_names(title) for title in block.headings)
         return found
@@ -361,7 +362,7 @@ class BlockReader:
         """Kinds of terms in the row and the column of a cell."""
         if self.block.kind is not BlockKind.CELL:
             return None
-        return tag_names(self.block.column) | tag_names(self.block.row)
+        return tag_names(spelled(self.block.column)) | tag_names(self.block.row)
 
     def _frames(self, index: int) -> tuple[Frame, Frame]:
         """What is stated for a sentence, its own words first: near by, and in the document."""
@@ -371,7 +372,7 @@ class BlockReader:
         return self._known[index]
 
     def _inherited(self, index: int) -> Frame:
-        frame = self._frame(index)
+        frame = self._frame(index).over(self.setting.row_named(self.sentences[index].text))
         if self.block.kind is BlockKind.CELL:
             frame = frame.over(row_frame(self.block))
         for earlier in range(index - 1, max(-1, index - 1 - 2 * _BACK), -1):

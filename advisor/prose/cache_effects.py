@@ -85,6 +85,15 @@ _OUT_CACHE: Final = Form(
     r"|(?:term|allowance|surcharge|correction) for (?:the )?(?:kv|cache))"
     r"|\bno (?P<worth>(?:\w+ )?(?:traffic|load|cost) worth (?:\w+ing|a \w+))\b"
 )
+_DONE: Final = Form(
+    r"(?:drop|skip)\w*\b(?! (?:\w+ ){0,4}?(?:reads?|traffic|term|part|bytes|loads?|share)\b)"
+)
+_FROM_SUM: Final = Form(
+    r"[^.;:]{0,24}?\b(?:from|in|out of) (?:the |any |our |your |its )?(?:\w+ )?(?:sums?|estimates?"
+    r"|formulas?|formulae|budgets?|calculations?|models?|bytes|traffic|arithmetic|analysis|steps?"
+    r"|equations?|numbers?|figures?|counts?|decode|totals?|bounds?|floors?|bill)\b"
+)
+"""What it is left out of: a sum, and not the memory."""
 _A_PART: Final = Form(r"\d ?(?:[GM]B|%) of (?:those|these|them|it|that|the)\b")
 """Of the cache: some of its entries are dropped, as eviction does."""
 _NO_NEED: Final = Form(
@@ -190,6 +199,12 @@ def _denied_in(sentence: Sentence, clause: Clause) -> tuple[int, int] | None:
     return max(denied.start() + shift, 0), denied.end() + shift
 
 
+def _is_emptied(text: str, out: re.Match[str]) -> bool:
+    """Whether something is done to a cache, of pages or of keys: "dropping caches between runs"."""
+    done = _DONE.match(out[0]) is not None
+    return done and _FROM_SUM.match(text, out.end()) is None
+
+
 def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] | None:
     if (either := _OR_NONE.search(text)) is not None:
         return either.span()
@@ -204,7 +219,7 @@ def _left_out(text: str, names: set[str], *, labelled: bool) -> tuple[int, int] 
         if out is not None and _A_PART.search(told, out.start(), out.end()) is None:
             return max(out.start("out") - shift, 0), out.end() - shift
         for form in (_OUT_CACHE, _NO_NEED):
-            if (out := form.search(text)) is not None:
+            if (out := form.search(text)) is not None and not _is_emptied(text, out):
                 return out.span()
         if labelled and (none := _NONE.match(text)) is not None:
             return none.span()

@@ -12,6 +12,16 @@ from typing import Final
 from advisor.forms import Form
 from advisor.prose.lengths import inputs_in, may_tell_length
 
+_NOT_SO: Final = (
+    r"(?<!non-)(?<!non )(?<!no longer )(?<!anything but )(?<!far from )(?<!nowhere near )"
+    r"(?<!not at all )(?<!short of )"
+)
+"""What stands before a word for little that it denies."""
+_HERE: Final = (
+    r"(?=$|[.,;:)!?]| (?:to|for|at|in|on|here|there|then|as|and|or|but|even|once|when|if|beside"
+    r"|next|compared|up|below|until|because|since|no|whatever|however|throughout)\b)"
+)
+"""After a word that is said of something, and is no attribute of what follows it."""
 _LITTLE: Final = (
     r"(?:neglig\w+|(?:a |in the )?rounding error|(?:lost|drowned) in (?:the )?\w+|in the noise"
     r"|peanuts|(?:pocket|small|loose|spare) change|crumbs|a drop in the (?:bucket|ocean)|dwarfed"
@@ -36,9 +46,10 @@ PREFILL_ONLY: Final = Form(rf"\b{_PREFILL_ONLY}\b")
 """A long context that is said to cost nothing after the prompt."""
 KV_IGNORED: Final = Form(
     # negligible, a rounding error, vanishes beside the weights
-    r"\b(?:neglig\w+|neglect\w*|ignor(?:e|ed|able)|rounding error|not worth counting"
+    rf"\b(?:{_NOT_SO}neglig\w+|neglect\w*|ignor(?:e|ed|able)|{_NOT_SO}rounding error"
+    r"|not worth counting"
     rf"|(?:is|are|stays?|remains?|has become|becomes?|(?<=they)['’]re|(?<=it)['’]s|(?<=that)['’]s)"
-    rf" (?:(?!no|not|never|hardly)\w+ ){{0,2}}?{_LITTLE}"
+    rf" (?:(?!no|not|never|hardly|anything|far\b)\w+ ){{0,2}}?{_LITTLE}"
     r"|(?:vanish|disappear|pale|drown)(?:e?s)? (?:beside|next to|against|in|behind|under"
     r"|compared)"
     r"|(?:small|nothing) (?:against|compared|beside|next to)"
@@ -52,7 +63,8 @@ KV_IGNORED: Final = Form(
     r"|(?:same|identical) \d[\d.]* ?(?:tok\S*|t/s|ms) as (?:with no|without)"
     r"|(?:does|do|will|would) (?:therefore )?not (?:change|affect|alter|influence|reduce|lower"
     r"|slow)|doesn['’]t (?:change|affect|slow)"
-    r"|irrelevant|(?:does|do) not enter|plays? no (?:role|part)|no (?:role|influence|effect|impact"
+    rf"|{_NOT_SO}irrelevant{_HERE}"
+    r"|(?:does|do) not enter|plays? no (?:role|part)|no (?:role|influence|effect|impact"
     r"|bearing|say)"
     # purely a question of room
     r"|(?:purely|only|merely|just|solely|nothing but) (?:a |an )?(?:question|matter|problem|issue)"

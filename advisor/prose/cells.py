@@ -7,6 +7,7 @@ from typing import Final
 
 from advisor.forms import Form
 from advisor.limits import Limit, limit_alone
+from advisor.prose.bench_tables import holds_counts
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.gains import LABEL_RATE, LABEL_TIME, SAME
 from advisor.prose.model import Effect, Kind
@@ -76,7 +77,7 @@ def of_token_in_lead(block: Block) -> bool:
 def _by_column(block: Block, column: str) -> bool | None:
     """Whether a column holds rates (True) or times per token (False); its lead-in may say half."""
     if RATE_COLUMN.search(column) is not None:
-        return True
+        return None if holds_counts(block.column, block.columns) else True
     if _EACH_COLUMN.search(column) is not None:  # its unit is that of the total beside it
         beside = [other.lower() for other in block.columns if other != block.column]
         if any(RATE_COLUMN.search(other) is not None for other in beside):

@@ -20,6 +20,7 @@ from advisor.prose.gain_forms import AGAIN
 from advisor.prose.gains import (
     LARGEST_FACTOR,
     arrowed,
+    is_how_often,
     part_of_time,
     signed,
     times_the_rate,
@@ -39,7 +40,6 @@ from advisor.prose.patterns import (
     OF_THE_TIME,
     OF_WHICH,
     OFTEN,
-    OUT_OF_SO_MANY,
     PARTS,
     PER_PIECE,
     PER_TOKEN,
@@ -222,7 +222,7 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
             sentence.text[max(0, claim.start - 24) : claim.end]
         ):
             continue
-        if claim.rule == "factor" and OUT_OF_SO_MANY.match(sentence.text, claim.end):
+        if claim.rule == "factor" and is_how_often(sentence.text, claim.start, claim.end):
             continue
         if _DIFFERS.search(sentence.text, max(0, claim.start - 40), claim.end):
             continue

@@ -148,7 +148,15 @@ class Extremes:
         """Take in what a sentence states; its heading may name the format of its bytes."""
         if len(self._told) > _MOST:
             return
-        told = _under(operands_of(text), heading)
+        self._keep(_under(operands_of(text), heading))
+
+    def learn_row(self, text: str, frame: Frame) -> None:
+        """Take in the bytes of a row, which is of a variant of its own."""
+        if frame.weight_bytes is not None and len(self._told) <= _MOST:
+            told = operands_of(text)
+            self._keep(told._replace(frame=frame.over(told.frame)))
+
+    def _keep(self, told: Operands) -> None:
         if (
             told.widths
             or told.bandwidth_gbs

@@ -48,11 +48,15 @@ from advisor.prose.gain_forms import (
 )
 from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import (
+    COMPARED,
+    DONE_SO_OFTEN,
     NUMBER_WORDS,
     OF_AN_ERRAND,
     OF_SOMETHING,
     OF_THE_TIME,
+    OUT_OF_SO_MANY,
     PARTS,
+    SO_OFTEN,
     SOME_DIGIT,
     TAKES,
 )
@@ -305,6 +309,21 @@ _OF_PACE: Final = frozenset({"RATE", "TIME", "FASTER", "DECODE", "SINGLE"})
 _MULTIPLYING: Final = Form(r"(?<![\w.])\d[\d.,]*(?: [\w-]+){0,2} $")
 
 
+def is_how_often(text: str, start: int, end: int) -> bool:
+    """Whether a number of times tells how often something is the case, or done."""
+    if OUT_OF_SO_MANY.match(text, end) is not None:
+        return True
+    if "times" not in text[start:end] or COMPARED.match(text, end) is not None:
+        return False
+    if SO_OFTEN.match(text, end) is not None:
+        return True
+    return DONE_SO_OFTEN.search(text, max(0, start - _VERB), start) is not None
+
+
+_VERB: Final = 40
+"""Characters before a number in which its verb may stand."""
+
+
 def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
     """Eight times the decode speed; the same 2x applies to the latency."""
     fast = AS_FAST.search(text)
@@ -325,6 +344,8 @@ def times_the_rate(clause: Clause, text: str, names: set[str]) -> Effect | None:
         return None
     match = TIMES.search(text) or FACTOR_OF.search(text)
     if match is None or OF_SOMETHING.match(text, match.end()) is not None:
+        return None
+    if is_how_often(text, match.start(), match.end()):
         return None
     if _MULTIPLYING.search(text, 0, match.start()) is not None:
         return None  # "94 layers x 4 heads x 128"

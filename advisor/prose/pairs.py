@@ -72,7 +72,7 @@ _ABOUT_RATE: Final = Form(
     r"|interactivity)\b",
 )
 _OF_BYTES: Final = Form(r" ?(?:[KMGT]i?B|gigs?|gigabytes?)\b")
-_SCALES: Final = {"u": 1e-3, "µ": 1e-3, "m": 1.0, "s": 1e3}
+_SCALES: Final = {"u": 1e-3, "µ": 1e-3, "μ": 1e-3, "m": 1.0, "s": 1e3}
 _LARGEST: Final = 500.0
 
 

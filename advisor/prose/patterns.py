@@ -147,6 +147,20 @@ OUT_OF_SO_MANY: Final = Form(
     r"|twenty|a hundred)\b(?! ?(?:m?s|seconds?|minutes?|%|x|tok\w*)\b)"
 )
 """After so many times: how often something is the case, and no factor."""
+SO_OFTEN: Final = Form(
+    r" (?:per|a|an|each|every|for (?:each|every)|in (?:each|every|a)) (?:\w+ )?(?:tokens?|steps?"
+    r"|layers?|pass|requests?|second|minute|forward|iteration|call|round|batch|block|run|time)\b"
+)
+"""After so many times: how often a thing is done in another."""
+DONE_SO_OFTEN: Final = Form(
+    r"\b(?:re-?)?(?:used|read|called|launched|run|ran|executed|repeated|loaded|invoked|applied"
+    r"|fetched|visited|touched|sampled|measured|tested|tried|happen(?:s|ed)?|occur(?:s|red)?"
+    r"|copied|written|accessed|restarted|retried|averaged|synchroni[sz]ed|evaluated|streamed"
+    r"|swapped|evicted|seen|asked|counted) (?:up to |at least |at most |more than |about |only "
+    r"|some |roughly |around |exactly |a total of )?$"
+)
+"""Before it."""
+COMPARED: Final = Form(r" (?:the|as|more|fewer|less|faster|slower|higher|lower|better|that|what)\b")
 TAKES: Final = Form(
     r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
 )

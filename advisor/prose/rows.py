@@ -11,6 +11,7 @@ from advisor.forms import Form
 from advisor.prose.blocks import Block
 from advisor.prose.frame import NOTHING, Frame, frame_of, is_left_aside
 from advisor.prose.patterns import SOME_DIGIT
+from advisor.prose.row_lengths import length_of
 from advisor.prose.sentences import sentences_of
 from advisor.prose.widths import sizes_of
 
@@ -92,9 +93,12 @@ def row_frame(block: Block) -> Frame:
         elif _BYTES_COLUMN.search(header):
             whole = value
     if whole is not None:
-        weights, cache = whole, 0.0
+        weights = whole if cache is None or cache >= whole else whole - cache
+    if whole is not None and (cache is None or cache >= whole):
+        cache = 0.0
     return Frame(
         batch=batch,
+        context=length_of(block.columns, block.cells),
         devices=devices,
         weight_bytes=weights,
         kv_bytes=cache,

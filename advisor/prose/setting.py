@@ -10,8 +10,10 @@ from advisor.forms import Form
 from advisor.prose.blocks import Block, BlockKind, Page
 from advisor.prose.extremes import Extremes, Least
 from advisor.prose.frame import Frame, frame_of, is_left_aside
+from advisor.prose.lettered_rows import LetteredRows
 from advisor.prose.memory import Memory
 from advisor.prose.refusals import is_rejected
+from advisor.prose.rows import regime_text, row_frame
 from advisor.prose.sentences import LONGEST_SENTENCE, sentences_of
 from advisor.prose.widths import sizes_of
 
@@ -34,12 +36,17 @@ class Setting:
         self._page = page
         self._memory = Memory()
         self._extremes = Extremes()
+        self._rows = LetteredRows()
         self._waiting: list[Block] = list(page.front)
 
     def add(self, block: Block) -> None:
         """Take note of a block that was read; a row of a wide table speaks for itself alone."""
         self._extremes.note(block.text)
         wide = block.kind is BlockKind.CELL and len(block.columns) > _PAIR
+        if wide and block.column == block.columns[0] and not is_rejected(block):
+            row = row_frame(block)
+            self._extremes.learn_row(regime_text(block), row)
+            self._rows.learn(block.cells, row)
         if not wide and _tells_setup(block):
             self._waiting.append(block)
 
@@ -53,6 +60,10 @@ class Setting:
         self._waiting.clear()
         return self._memory.completed(frame.over(self._memory.frame()))
 
+    def row_named(self, text: str) -> Frame:
+        """The bytes of the row of a table before it that a sentence names by its letter."""
+        return self._rows.named_in(text)
+
     def least(self, block: Sequence[str], near: Frame) -> Least | None:
         """The lowest floor of a figure by what its block, or the document before it, states."""
         self.within(near)
@@ -63,6 +74,8 @@ class Setting:
         """What the parts of the whole document state differently."""
         whole = Memory()
         for block in (*self._page.front, *self._page.blocks):
+            if block.columns and block.column == block.columns[0]:
+                whole.learn(row_frame(block))  # a row: each may be of another variant
             if len(block.text) <= LONGEST_BLOCK and _tells_setup(block):
                 for text in _telling(block):
                     whole.learn(frame_of(text))

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from advisor.forms import Form
+from advisor.prose.bench_tables import is_logged
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.matrix import embedding, is_certain, is_conditional
 from advisor.prose.model import Status
@@ -126,7 +127,7 @@ def status_of(
         return Status.DENIED
     if is_dropped(sentence.text):
         return Status.REJECTED
-    if block.kind is BlockKind.CELL and TOLD_COLUMN.search(block.column):
+    if (block.kind is BlockKind.CELL and TOLD_COLUMN.search(block.column)) or is_logged(block):
         return Status.MEASURED
     if block.kind is BlockKind.CELL and is_put_to_test(block):
         return Status.QUOTED

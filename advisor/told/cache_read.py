@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from advisor.forms import Form
+from advisor.prose.cache_patterns import lengths_in
 from advisor.prose.frame import frame_of
 from advisor.prose.model import Statement
 
@@ -73,3 +74,16 @@ def _per_token(frame: Frame, context: int) -> float:
     from advisor.prose.named import cache_bytes  # noqa: PLC0415 - few texts name a model
 
     return _NARROW * cache_bytes(frame.model, context) / context
+
+
+def is_of_other_length(statement: Statement) -> bool:
+    """Whether a figure names a context of its own, other than that of the cache told before."""
+    context = statement.frame.context
+    own = lengths_in(statement.sentence_text)
+    return bool(own and context) and not any(
+        abs(length / context - 1.0) < _SAME_LENGTH for length in own if context
+    )
+
+
+_SAME_LENGTH: Final = 0.1
+"""128k is 131,072."""

@@ -12,14 +12,9 @@ from typing import Final, NamedTuple
 from advisor.forms import Form
 from advisor.prose.cache_patterns import lengths_in
 from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.row_lengths import length_of
 from advisor.said import Said, bandwidth_of
 
-_OF_LENGTH: Final = Form(
-    r"\b(?:contexts?|ctx|depth|prompt|history|length|tokens|position|window|seq\w*|test)\b"
-)
-_LENGTH: Final = re.compile(
-    r"(?:^|[@ (]|\bd)\s?~?(\d[\d,]*(?:\.\d+)?)\s?([kKmM])?(?: ?tok(?:en)?s?)?\)?\s*$"
-)
 _NUMBER: Final = re.compile(r"\s*[~≈]?\s*(\d[\d,]*(?:\.\d+)?)")
 _LONG: Final = 16_000
 _VERY_LONG: Final = 64_000
@@ -45,7 +40,7 @@ def row_length(statement: Statement) -> int | None:
     if statement.table is None:
         return None
     columns, cells, own = statement.table
-    return _length_of(columns, cells, own)
+    return length_of(columns, cells, own)
 
 
 def keeps_its_rate(said: Said) -> bool:
@@ -82,9 +77,9 @@ def _of_row(statement: Statement) -> Told | None:
     assert statement.tpot_ms is not None
     columns, cells, own = statement.table
     first = statement.first_row
-    if not first or own >= min(len(first), len(cells)):
+    if not first or own >= min(len(first), len(cells)) or not _is_same_setup(columns, cells, first):
         return None
-    long, short = _length_of(columns, cells, own), _length_of(columns, first, own)
+    long, short = length_of(columns, cells, own), length_of(columns, first, own)
     now, then = _NUMBER.match(cells[own]), _NUMBER.match(first[own])
     if long is None or short is None or now is None or then is None:
         return None
@@ -93,6 +88,27 @@ def _of_row(statement: Statement) -> Told | None:
         return None
     is_rate = abs(1e3 / value - statement.tpot_ms) < abs(value - statement.tpot_ms)
     return Told(long, short, statement.tpot_ms, 1e3 / before if is_rate else before)
+
+
+_SETUP: Final = Form(
+    r"\b(?:models?|devices?|hardware|gpus?|cards?|quant\w*|formats?|precision|dtype|data type"
+    r"|engines?|backends?|attention|config\w*|setup|method|kv|cache|tp|batch|concurrency|users)\b"
+)
+"""Columns in which rows of one model, at several lengths, agree."""
+
+
+def _is_same_setup(
+    columns: tuple[str, ...], cells: tuple[str, ...], first: tuple[str, ...]
+) -> bool:
+    """Whether a row differs from the first one in no model, device or format."""
+    return all(
+        one == other or _SETUP.search(column) is None or _A_SIZE.search(one) is not None
+        for column, one, other in zip(columns, cells, first, strict=False)
+    )
+
+
+_A_SIZE: Final = re.compile(r"\d ?[GM]i?B\b")
+"""Bytes of the cache at a length, which differ with it."""
 
 
 def _of_sentence(statement: Statement) -> Told | None:
@@ -105,15 +121,3 @@ def _of_sentence(statement: Statement) -> Told | None:
         return None
     assert statement.tpot_ms is not None
     return Told(max(lengths), min(lengths), statement.tpot_ms, earlier[-1])
-
-
-def _length_of(columns: tuple[str, ...], cells: tuple[str, ...], own: int) -> int | None:
-    """The length that a row names under a header of lengths: "128k", "tg32 @ d16384"."""
-    for index, (column, cell) in enumerate(zip(columns, cells, strict=False)):
-        if index == own or _OF_LENGTH.search(column) is None:
-            continue
-        match = _LENGTH.search(cell)
-        if match is not None:
-            scale = {"k": 1000, "m": 1_000_000}.get((match[2] or "").lower(), 1)
-            return round(float(match[1].replace(",", "")) * scale)
-    return None

@@ -40,8 +40,10 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
         [
             (HEDGED, MEDIUM), (DENIED, None), (PREFILL, None), (UNKNOWN, HIGH),
             ({"frame": Frame(context=15_999)}, None), ({"frame": Frame()}, None),
-            ({"frame": Frame(), "sentence": {"LONG"}}, HIGH), ({"sentence": {"SHORT"}}, None),
-            ({"sentence": set()}, None), ({"sentence": set(), "words": "the context"}, HIGH),
+            ({"frame": Frame(), "sentence": {"LONG"}}, None), ({"sentence": {"SHORT"}}, None),
+            ({"frame": Frame(), "sentence": {"LONG", "TIME"}}, HIGH),
+            ({"sentence": set()}, None), ({"sentence": set(), "words": "the context"}, None),
+            ({"sentence": set(), "words": "the context of a step"}, HIGH),
             ({"words": "in Mamba"}, None), ({"kind": Kind.GAIN}, None),
             ({"frame": Frame(), "words": "64K tokens"}, HIGH),
             ({"frame": Frame(), "words": "64,000 tokens"}, HIGH),
