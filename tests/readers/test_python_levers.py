@@ -339,3 +339,19 @@ def test_variables_of_a_process_are_read_as_the_launcher_reads_them() -> None:
 )
 def test_leaves_alone_what_serves_no_tokens(code: str) -> None:
     assert kinds(code) == set()
+
+
+def test_columns_that_no_input_reaches_are_not_pruned() -> None:
+    guard = """\
+import torch
+
+def quantize(layer, hessian, damp):
+    W = layer.weight.data.clone().float()
+    dead = torch.diag(hessian) == 0
+    hessian[dead, dead] = 1
+    W[:, dead] = 0
+    return W
+"""
+    assert kinds(guard) == set()
+    pruned = guard.replace("torch.diag(hessian) == 0", "torch.diag(hessian) < damp")
+    assert kinds(pruned) == {"prune.channels"}

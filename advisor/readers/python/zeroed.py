@@ -59,6 +59,8 @@ def zeroed(scope: Scope, node: ast.AST, target: ast.expr) -> Iterator[Found]:
     parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     if any(isinstance(part, ast.Constant) and type(part.value) is int for part in parts):
         return  # one row or column: a padding, or the start of an initialisation
+    if any(_tells_dead(scope.known.get(name)) for name in names_in(target.slice)):
+        return
     whole = isinstance(target.slice, ast.Tuple)
     if not whole and _TOKENS.search(dotted(target.value)):
         return  # rows of an embedding: tokens that are new, or padding
@@ -73,6 +75,16 @@ def zeroed(scope: Scope, node: ast.AST, target: ast.expr) -> Iterator[Found]:
             yield pruned(node, "channels", "masked")
     elif _chooses(scope, target.slice):
         yield from masked(scope, node, target.slice)
+
+
+def _tells_dead(value: ast.expr | None) -> bool:
+    """Whether an index holds what is exactly 0 already: `dead = torch.diag(hessian) == 0`.
+
+    Quantizing to a Hessian blanks columns that no input ever reaches; that prunes nothing.
+    """
+    if not isinstance(value, ast.Compare) or not isinstance(value.ops[0], ast.Eq):
+        return False
+    return is_zero(value.comparators[0])
 
 
 def in_place(scope: Scope, node: ast.Call) -> Iterator[Found]:
