@@ -168,9 +168,16 @@ _FITTING = (
 """What the smaller model gains beside its bytes."""
 _ENGINES = Form(
     r"\b(?:hf|hugging ?face|transformers|vllm|tgi|sglang|tensorrt(?:-llm)?|llama\.cpp"
+    r"|deepspeed|pytorch|fastertransformer|ctranslate2|openvino|onnx ?runtime|powerinfer|lightllm"
     r"|exllama(?:v\d)?|mlc(?:-llm)?|ollama|lmdeploy|eager|torch\.compile|cuda graphs)\b"
 )
 """Engines: of two, one is what the other is compared with."""
+_SYSTEM = Form(
+    r"(?<![\w-])(?!llama|gpt|opt|bloom|glm|mpt|bert|moe)(?-i:[A-Z][a-z]*(?:[A-Z]+[a-z]*"
+    r"|-[A-Z][A-Za-z]*)+)"
+    r" \((?:fp|int|w|q|nf)\d\w*\)"
+)
+"""A system, whose format is an aside: another is what it is compared with, in a format untold."""
 _OTHER_GOODS = Form(
     r"\b(?:energy|joules?|watts?|power draw|costs? per|price|dollars?|euros?|perplexity|accuracy"
     r"|carbon|download|disk|load(?:ing)? time)\b"
@@ -238,6 +245,8 @@ def _judge(said: Said) -> Wrong | None:
     if _has_more_devices(statement):
         return None
     if len({one.lower() for one in _ENGINES.findall(statement.context_text)}) > 1:
+        return None
+    if _SYSTEM.search(statement.sentence_text) and len(widths_of(statement.sentence_text)) == 1:
         return None
     if _has_own_factors(statement.sentence_text):
         return None

@@ -44,6 +44,7 @@ from advisor.told.cache_rate import leaves_no_time
 from advisor.told.cache_rows import keeps_its_rate
 from advisor.told.cache_told import cache_of, is_weights_alone
 from advisor.told.context_told import ABOUT_LENGTH, LONG, context_of
+from advisor.told.length_matters import is_about_step, is_excepted, names_other_subject
 from advisor.told.lost_batch import lost_batch
 from advisor.wording import milliseconds, size
 
@@ -84,11 +85,6 @@ claim: 120 tokens/s for one user
     ),
 )
 
-_OTHER_STATE = (
-    r"mamba|hybrid|linear attention|state[- ]space|sliding|(?:local|attention) window"
-    r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
-    r"|\bunder\b|\bif\b"
-)
 _KV_BYTES_PER_TOKEN = 131_072
 """Of an 8B with 32 layers and 8 KV heads of 128 in 16 bits: 32 x 8 x 128 x 2 x 2."""
 
@@ -196,7 +192,7 @@ def _judge(said: Said) -> Wrong | None:
     denied = statement.kind is Kind.LOSS and statement.status is Status.DENIED
     if sure is None and statement.kind is not Kind.KV_IGNORED and not denied:
         return None
-    if _is_elsewhere(said) or said.has(_OTHER_STATE):
+    if _is_elsewhere(said) or is_excepted(said):
         return None
     if _BLAMED.search(statement.text) or _NO_ROOM.search(statement.text):
         return None
@@ -379,7 +375,7 @@ def _is_ignored(said: Said, *, long: bool, known: bool) -> bool:
         return False
     if said.says(_ADDED) or _WEIGHTS_ARE.search(statement.text) is not None:
         return False
-    if not _is_about_step(said):
+    if not is_about_step(said):
         return False
     if statement.sentence.isdisjoint({"KV", "RATE", "DECODE"}) and said.says(_OF_SERVER):
         return False
@@ -403,41 +399,6 @@ def _is_ignored(said: Said, *, long: bool, known: bool) -> bool:
     )
 
 
-_OF_STEP_TERMS = frozenset(
-    {"KV", "KVQ", "RATE", "TIME", "DECODE", "FASTER", "SLOWER", "BYTES", "SINGLE"}
-)
-_OF_STEPS = (
-    r"\b(?:steps?|times?|milliseconds?|ms|speed|pace|slow\w*|attention|histor(?:y|ies)|cached?)\b"
-)
-_OF_STEP_NEAR = frozenset({"KV", "KVQ", "RATE", "TIME", "DECODE"})
-
-
-def _is_about_step(said: Said) -> bool:
-    """Whether the sentence is about a step: by its words, or pointing at what was told of one.
-
-    Much else does not hang on a length: an answer's quality, the cost of a draft, a calibration.
-    """
-    statement = said.statement
-    own = statement.sentence | statement.clause
-    if not own.isdisjoint(_OF_STEP_TERMS) or said.says(_OF_STEPS):
-        return True
-    if _OTHER_SUBJECT.search(statement.text) is not None:
-        return False
-    return not statement.nearby.isdisjoint(_OF_STEP_NEAR) or said.has(r"\d ?GB\b")
-
-
-_OTHER_SUBJECT = re.compile(
-    r"\b(?:(?<!over the )(?<!GB of )(?<!reads the )(?<!reading the )(?<!read the )(?<!of the )"
-    r"weights?"
-    r"|traffic|bytes|flops|overheads?|kernels?|launch\w*|acceptance|gains?|speed-?ups?"
-    r"|savings?|benefits?|ratio|router|loss|cost of|quality|accuracy|memory|size|limits?"
-    r"|requests? equally|metrics?|treats?|all-?reduces?|reduces|collectives?|sampl\w+"
-    r"|projections?|norms?|tokeni[sz]\w+|heads?|mlp|ffn|embedding\w*|network|queue\w*)\b",
-    re.IGNORECASE,
-)
-"""What rightly does not hang on the context."""
-
-
 _OF_SPEED = (
     r"(?<!first )\btime per token|tokens? (?:per|a) second|tok/s|decode (?:speed|step|time)"
     r"|\btpot\b"
@@ -454,7 +415,7 @@ def _is_universal(statement: Statement) -> bool:
     before = re.search(_OF_SPEED, statement.context_text, re.IGNORECASE)
     if statement.clause.isdisjoint({"TIME", "RATE"}) and named is None and before is None:
         return False
-    return _OTHER_SUBJECT.search(statement.text) is None
+    return not names_other_subject(statement.text)
 
 
 _KEPT_WEIGHTS = Form(

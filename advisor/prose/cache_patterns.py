@@ -93,6 +93,7 @@ KV_IGNORED: Final = Form(
     r"|at no (?:extra|additional|further) (?:cost|charge|expense)|no (?:extra|additional) (?:cost"
     r"|time|traffic)"
     r"|(?:is|are|comes?|stays?|remains?) (?:completely |virtually |basically )?(?:for )?free"
+    r"(?! of charge)"
     r"|one-time (?:cost|expense|effort)|no (?:issue|concern|problem|obstacle|drag)"
     r"|(?:is|are|gets?|get) (?:never|not) (?:again )?(?:touched|re-?read|read|visited"
     r"|fetched)(?: again)?"
@@ -168,7 +169,14 @@ _FRESH: Final = Form(
     r"|(?:at|from) the (?:start|beginning|outset)|(?:start|beginning|outset) of)\b"
 )
 """No context at all, to compare a long one with."""
-LENGTHS: Final = re.compile(r"(?<![\w.$€])(\d{1,4})\s?[kK]\b|(?<![\w.,$€])(\d{1,4}),000\b")
+_OF_NO_TOKENS: Final = (
+    r"(?! ?(?:(?:to|and|or|-|–) \d[\d,]* ?[kK]? )?(?:users|requests|clients|conversations|images"
+    r"|samples|steps|stars|lines|gpus|cores|nodes|qps|dollars|usd|eur|iterations|rows|images)\b)"
+)
+LENGTHS: Final = re.compile(
+    rf"(?<![\w.$€])(\d{{1,4}})\s?[kK]\b{_OF_NO_TOKENS}"
+    rf"|(?<![\w.,$€])(\d{{1,4}}),000\b{_OF_NO_TOKENS}"
+)
 _TOKENS: Final = Form(r"(?<![\w.,])(\d{2,3})[- ]tokens?\b(?! ?(?:/|per|a second))")
 _NARROW: Final = (
     r"(?:fp8|int8|int4|fp4|q8|q4|[48][- ]bit|quanti[sz](?:ed|ing)|smaller|narrower|half-width)"

@@ -171,7 +171,15 @@ def _nearest_phase(clause: Clause, at: int) -> str | None:
 def _of_prompt(text: str, clause: Clause, start: int) -> bool:
     """Whether the words right before a rate say that it is one of the prompt."""
     named = OF_PROMPT.search(text, max(clause.start, start - 32), start)
-    return named is not None and not is_length(text, named.start())
+    if named is None or is_length(text, named.start()):
+        return False
+    return _OF_ONE_BEFORE.search(text, clause.start, named.start()) is None
+
+
+_OF_ONE_BEFORE: Final = Form(
+    r"(?:\bt|tok\w*)/s(?:ec)?(?: (?:for|in|on|at|of|with|during))?(?: the)? $"
+)
+"""A rate right before the words for a prompt, which are said of it: "3,900 t/s for PP, 95 ..."."""
 
 
 def _middle(claim: Claim, sentence: Sentence) -> int:

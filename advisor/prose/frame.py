@@ -185,9 +185,16 @@ _LEFT_ASIDE: Final = Form(
 def _batch_of(text: str, told: int | None) -> int | None:
     if told is None:
         return 1 if _EACH_ALONE.search(text) is not None else None
+    if told > 1 and _OF_CHUNKS.search(text) is not None:
+        return None
     return told if told <= _MOST_SEQUENCES else None
 
 
+_OF_CHUNKS: Final = Form(
+    r"\bthreads[-_]batch\b|\bn_u?batch\b|\bu-?batch(?:[-_ ]size)?\b|(?<!\S)-ub \d"
+    r"|\bllama-(?:server|cli|bench|sweep-bench|perplexity)\b|\blogical batch\b"
+)
+"""Settings of llama.cpp, whose batches are tokens of a prompt, and threads that work on them."""
 _EACH_ALONE: Final = Form(
     r"\b(?:one|an?|a single|1) (?:[\w-]+ )?(?:user|person|developer|engineer|analyst|agent"
     r"|customer|client|caller|tenant|seat|student|clinician|operator|employee|writer|reader|player"

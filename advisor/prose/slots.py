@@ -7,6 +7,7 @@ modules of their own: causes.py, status.py and frame.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -59,7 +60,14 @@ def phase_of(
     label = _LABEL.search(text, max(0, effect.start - _LABEL_LENGTH), effect.start)
     if label is not None and effect.tpot_ms is not None:
         return (Phase.PREFILL if label["prefill"] else Phase.DECODE), 0
-    if _RATE.search(text, effect.start, effect.end + 8) is not None:
+    logged = _logged(text, sentence, effect)
+    if logged is not None:
+        return logged, 0
+    is_rate = _RATE.search(text, effect.start, effect.end + 8) is not None
+    test = _test_of(text, clause, effect) if is_rate else None
+    if test is not None:
+        return test, 0
+    if is_rate:
         around = _without_lengths(text, sentence, clause, around)
     if effect.kind is Kind.BOUND:
         if READS_DOCUMENT.search(text, clause.start, effect.start) is not None:
@@ -94,6 +102,48 @@ def phase_of(
             if not of_length:
                 return Phase.DECODE, reach
     return Phase.UNKNOWN, 0
+
+
+_TEST: Final = Form(
+    r"\b(?:(?P<prefill>pp(?:[-_ ]?\d{2,5}|(?![-=_]?\w)))|(?P<decode>tg(?:[-_ ]?\d{1,4}"
+    r"|(?![-=_]?\w))))(?! (?:\d|degrees?|stages?|size|ranks?|groups?))\b"
+)
+"""A test as benchmarks of llama.cpp name it: "PP-512", "tg128", "PP speed"."""
+
+
+def _test_of(text: str, clause: Clause, effect: Effect) -> Phase | None:
+    """The phase of the test that a rate in a clause is of: "18 t/s TG", else the last before it."""
+    told = list(_TEST.finditer(text, clause.start, clause.end))
+    after = next((match for match in told if match.start() >= effect.start), None)
+    if after is not None and _NEXT_TO.fullmatch(text, effect.end, after.start()) is not None:
+        return _of_test(after)
+    before = [match for match in told if match.end() <= effect.start]
+    named = before[-1] if before else after
+    return None if named is None else _of_test(named)
+
+
+_NEXT_TO: Final = Form(r"\s?(?:(?:tok\w*|t)/s(?:ec)?|tps)? ?(?:(?:for|in|on|at|of|with|during) )?")
+
+
+def _of_test(match: re.Match[str]) -> Phase:
+    return Phase.PREFILL if match["prefill"] else Phase.DECODE
+
+
+_EVAL: Final = Form(r"\b(?P<prompt>prompt )?eval(?:uation)? (?:time|rate|duration|speed)\b")
+_LOG_LINE: Final = Form(r"\beval time ?= ?\d[\d.]* ?ms ?/ ?\d+ (?:tokens|runs)\b")
+"""What llama.cpp prints of a phase that is over."""
+_LINE: Final = 160
+"""Characters of a line that llama.cpp prints of a phase."""
+
+
+def _logged(text: str, sentence: Sentence, effect: Effect) -> Phase | None:
+    """The phase of the log line that a figure stands in: "prompt eval time = 9 ms / 8 tokens"."""
+    if effect.tpot_ms is None:
+        return None
+    told = list(_EVAL.finditer(text, max(sentence.start, effect.start - _LINE), effect.start))
+    if not told:
+        return None
+    return Phase.PREFILL if told[-1]["prompt"] else Phase.DECODE
 
 
 _AFTER_FIRST: Final = Form(
@@ -315,7 +365,7 @@ def is_observed(
         return False
     if _DEMANDED.search(text, sentence.start, clause.end) is not None:
         return False
-    if "MEASURED" in around.clause:
+    if "MEASURED" in around.clause or _LOG_LINE.search(sentence.text) is not None:
         return True
     if clause.opener == ":" and "MEASURED" in around.sentence and effect.kind is not Kind.BOUND:
         return "HOPED" not in around.sentence  # "benchmark target: +40%"
