@@ -355,3 +355,50 @@ def quantize(layer, hessian, damp):
     assert kinds(guard) == set()
     pruned = guard.replace("torch.diag(hessian) == 0", "torch.diag(hessian) < damp")
     assert kinds(pruned) == {"prune.channels"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # the row of a padding token, at its place in a shard of the vocabulary
+        (
+            "class Embedding(nn.Module):\n"
+            "    def reset(self):\n"
+            "        with torch.no_grad():\n"
+            "            self.weight[self.padding_idx - self.first].fill_(0)\n"
+        ),
+        # weights of an average, and no model's
+        (
+            "def merged(similarity, values, least):\n"
+            "    kept = similarity >= least\n"
+            "    weights = similarity.clamp(min=0) * kept.float()\n"
+            "    return weights * values\n"
+        ),
+        # scaled back with a scale that is chosen by its sign
+        (
+            "def rounded(weight, largest, most):\n"
+            "    flipped = weight.amax() > weight.amin()\n"
+            "    scale = largest / most\n"
+            "    scale = torch.where(flipped, -scale, scale)\n"
+            "    return weight.mul_(scale)\n"
+        ),
+        # what a library's model does with whatever its caller hands in
+        (
+            "class Attention(nn.Module):\n"
+            "    def forward(self, query, key, value, head_mask=None):\n"
+            "        attn_weights = torch.matmul(query, key.transpose(-1, -2)).softmax(-1)\n"
+            "        if head_mask is not None:\n"
+            "            attn_weights = attn_weights * head_mask\n"
+            "        return torch.matmul(attn_weights, value)\n"
+        ),
+        (
+            "class Model(nn.Module):\n"
+            "    def forward(self, hidden, head_mask=None):\n"
+            "        head_mask = self.get_head_mask(head_mask, self.config.num_hidden_layers)\n"
+            "        return self.encoder(hidden, head_mask=head_mask)\n"
+        ),
+    ],
+    ids=["padding", "average", "scale", "parameter", "passed-on"],
+)
+def test_code_of_libraries_is_no_pruning(code: str) -> None:
+    assert kinds(f"import torch\nfrom torch import nn\n\n{code}") == set()

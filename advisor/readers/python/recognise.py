@@ -358,7 +358,10 @@ def _only_counts_layers(setup: Setup) -> bool:
 def _masked_heads(made: Made, hangs_on: str) -> Iterator[Found]:
     """`model(..., head_mask=mask)` with a mask that is made in the file."""
     place, value = made.keywords.get("head_mask", (made.node, Value(made.node)))
-    if isinstance(usual(value), Made | Sequence):
+    mask = usual(value)
+    if isinstance(mask, Made) and mask.name.endswith(".get_head_mask"):
+        return  # the library's own, of what its caller hands in: in general nothing
+    if isinstance(mask, Made | Sequence):
         fields = {"pattern": "heads", "storage": "masked"}
         yield Found(Setting("prune", fields), place, hangs_on, call=made)
 

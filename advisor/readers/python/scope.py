@@ -134,15 +134,25 @@ class Scope:
             node = node.func.value
         path = dotted(node)
         if WEIGHT.search(path):
-            return True
+            return not self._is_reckoned(node)
         root, _, rest = path.replace("[]", ".[]").partition(".")
         if root in self._weights:
             return rest in {"", "data", "[]", "data.[]"}
         is_state = root in self._states or _STATES.match(root) is not None
         return is_state and rest == "[]"
 
+    def _is_reckoned(self, node: ast.expr) -> bool:
+        """Whether a name that says weight holds a product of other things: `similarity * kept`."""
+        value = self.known.get(node.id) if isinstance(node, ast.Name) else None
+        if not isinstance(value, ast.BinOp):
+            return False
+        parts = (item for item in ast.walk(value) if isinstance(item, ast.expr))
+        return not any(WEIGHT.search(dotted(item)) for item in parts)
+
     def is_mask(self, node: ast.expr) -> bool:
         """Whether a factor is zeros and ones: a mask by name, or a comparison."""
+        if isinstance(node, ast.Call) and method_of(node) == "where" and not _has_zeros(node):
+            return False  # `where(flipped, -scale, scale)` chooses between two numbers
         for item in ast.walk(node):
             if isinstance(item, ast.Compare):
                 return True
@@ -255,6 +265,11 @@ def arguments_of(node: ast.expr) -> list[ast.expr]:
 def names_in(node: ast.AST) -> set[str]:
     """Every name of an expression."""
     return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+
+
+def _has_zeros(where: ast.Call) -> bool:
+    """Whether one of the two choices is nothing."""
+    return any(is_zero(arg) or "zeros" in ast.unparse(arg) for arg in where.args[1:])
 
 
 def is_zero(node: ast.expr) -> bool:

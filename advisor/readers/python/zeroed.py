@@ -156,9 +156,16 @@ def gated(scope: Scope, node: ast.AST, value: ast.expr) -> Iterator[Found]:
         return
     for side in (value.left, value.right):
         text = ast.unparse(side)
+        if isinstance(side, ast.Name) and _is_handed_in(scope.known.get(side.id)):
+            continue
         if _GATE.search(text) and (HEAD.search(text) or names_in(side) & scope.about_heads):
             yield pruned(node, "heads", "masked")
             return
+
+
+def _is_handed_in(value: ast.expr | None) -> bool:
+    """Whether a mask is whatever a caller hands in, by default nothing: `head_mask=None`."""
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def narrow_cache(node: ast.AST, value: ast.expr) -> Iterator[Found]:
@@ -228,7 +235,9 @@ def defaults_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.e
 
 def _chooses(scope: Scope, index: ast.expr) -> bool:
     """Whether an index picks weights one by one: a mask, a comparison; one row is a padding."""
-    if isinstance(index, ast.Compare | ast.UnaryOp | ast.BinOp):
+    if isinstance(index, ast.BinOp):
+        return isinstance(index.op, ast.BitAnd | ast.BitOr)  # `padding - start` is one row
+    if isinstance(index, ast.Compare | ast.UnaryOp):
         return True
     return scope.is_mask(index) or _CHOSEN.search(ast.unparse(index)) is not None
 
