@@ -116,6 +116,13 @@ _IDLE: Final = (
     r"(?:bored|asleep|half asleep|waiting|twiddling|yawning|loafing|hardly used|barely used"
     r"|under-?used|under-?utili[sz]ed|in no hurry)"
 )
+_OF_TIME: Final = (
+    r"(?<!energy )(?<!power )(?<!joules )(?<!watts )(?<!money )(?<!effort )(?<!area )"
+    r"(?<!transistors )(?<!silicon )"
+)
+"""Energy that is spent somewhere is no time."""
+_TIMES: Final = r"(?:(?!(?:on|in|and|wast\w*|idle|spare|unused)\b)[\w'’/%-]+ ){0,7}?"
+_NOT_WASTED: Final = r"(?:(?!(?:and|wast\w*|idle|spare|unused)\b)[\w'’/%-]+ ){0,3}?"
 FORMS: Final = Forms(
     # compute-bound, memory bandwidth limited, compute-intensive
     Form(
@@ -130,7 +137,7 @@ FORMS: Final = Forms(
     ),
     # limited by how quickly the tensor cores get through them
     Form(
-        r"\b(?:bound(?:ed)?|limited|constrained|bottlenecked|dominated|dictated|governed"
+        r"\b(?:bound(?:ed)?(?! on\b)|limited|constrained|bottlenecked|dominated|dictated|governed"
         r"|determined|gated"
         r"|throttled|capped|restricted|set|driven|decided|given|slowed down|eaten(?: up)?|consumed"
         r"|taken up|swallowed|held (?:back|up)"
@@ -329,10 +336,15 @@ FORMS: Final = Forms(
         r"\b(?:is|are) (?:busy )?doing (?P<compute>maths?|arithmetic|multiplications|sums)"
         r" (?:\w+ )?(?:(?:9\d|100) ?%|non-?stop|all the time|the whole time|constantly)"
     ),
-    # busy multiplying, spends its time on arithmetic
+    # busy multiplying, spends its time on arithmetic; operations that are spent are no time
+    Form(rf"\bbusy (?:(?:with|on|in|doing) )?{_FEW[3]}{_ANY}"),
     Form(
-        rf"\b(?:busy (?:with )?|spen(?:t|ds?|ding) {_FEW[7]}(?:on |in |with |doing )?){_FEW[2]}"
-        rf"{_ANY}"
+        rf"\b{_OF_TIME}spen(?:t|ds?|ding) {_TIMES}(?:on|in|with|doing|waiting (?:for|on))"
+        rf" {_NOT_WASTED}{_ANY}"
+    ),
+    Form(
+        rf"\b{_OF_TIME}spen(?:t|ds?|ding) {_TIMES}(?P<compute>multiplying|computing|calculating"
+        r"|crunching numbers)\b"
     ),
     # arithmetic dominates, FLOPs dictate latency
     Form(

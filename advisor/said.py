@@ -284,7 +284,7 @@ _SHAPE: Final = Form(r"\bM ?= ?\d+|(?<![\w.])[\d,]+-row\b")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")
 _MANY: Final = Form(
     rf"(?<![\w.,])(\d{{2,5}}|{FROM_TEN})(?![- ]tokens?\b|-\d)[- ]"
-    rf"(?:(?!tokens?\b)\w+ ){{0,2}}?(?:users?"
+    rf"(?:(?!tokens?\b)[\w-]+ ){{0,2}}?(?:users?"
     rf"|sequences"
     r"|requests|streams|sessions|clients|chats|conversations|rows|tokens per step)\b"
     r"|(?<![\w.])(\d{1,2},\d{3}|\d{2,5})-rows?\b"
@@ -309,8 +309,9 @@ _BELOW_BANDWIDTH: Final = Form(
 
 _BEYOND_IT: Final = Form(
     r"^\W*(?:above|beyond|past|from|over) (?:it|this|that|there|the (?:ridge|crossover|knee))\b"
-    r"|\b(?:above|beyond|past) the (?:ridge|crossover|knee)\b"
+    r"|\b(?:above|beyond|past) (?:the|its) (?:ridge|crossover|knee)\b"
 )
+_IN_IT: Final = Form(r"\W*(?:in (?:this|that) (?:regime|range|region|case)|there|here|then)\b")
 _RIDGE: Final = Form(r"\b(?:ridge|crossover|cross-over|knee|break-?even|intensity|roofline)\b")
 
 
@@ -319,7 +320,9 @@ def is_excused(said: Said) -> bool:
     text = said.statement.context_text
     if _BELOW_BANDWIDTH.search(text) is not None:
         return True
-    if _BEYOND_IT.search(said.statement.sentence_text) and _RIDGE.search(text):
+    own = said.statement.sentence_text
+    told_of = text if _IN_IT.match(own) else own
+    if _BEYOND_IT.search(told_of) and _RIDGE.search(text):
         return True
     if _COMPUTE_BOUND.search(text) is None:
         return False

@@ -42,6 +42,7 @@ from advisor.prose.zeros import reads_all, skips_products
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, bytes_fall, decode_gain
 from advisor.told.less_work import WORK, cheaper_way, fewer_products, less_work
+from advisor.told.other_reasons import has_fewer_users
 
 RULE = Rule(
     code="FLP001",
@@ -183,7 +184,7 @@ def _judge(said: Said) -> Wrong | None:
     """Fewer operations, no fewer bytes, and a promise for decode."""
     statement = said.statement
     sure = decode_gain(said)
-    if sure is None:
+    if sure is None or has_fewer_users(said):
         return None
     skipped = (
         statement.cause == "LAYERS"

@@ -56,6 +56,7 @@ from advisor.said import (
 )
 from advisor.steps import Step
 from advisor.told.equal_peaks import equal_by_peak, shares_peak
+from advisor.told.other_reasons import has_fewer_users
 from advisor.told.peaks_told import BY_BANDWIDTH, follows_peak, is_peak_of_row, shows_bandwidth
 from advisor.wording import factor
 
@@ -308,6 +309,13 @@ _WAS_SLOWER = (
 """The text itself says that the step did not reach the bandwidth before."""
 
 
+_FEWER_BITS = (
+    r"\b(?:half|a (?:third|quarter)|fewer) (?:of )?(?:the |as many )?(?:bits|bytes)\b"
+    r"|\d ?(?:GB )?(?:->|→|to) ?\d[\d.]* ?GB\b(?!/s)"
+)
+"""What shrinks in the same sentence, whatever unit does the arithmetic."""
+
+
 _HARDLY = (
     r"\b(?:writing|typing|generating|decoding|answering|generation|decode)\b[^.;,]{0,24}?"
     r" (?:does|do|is|will|did) not\b(?=\W*$)"
@@ -411,7 +419,9 @@ def _is_driven(said: Said) -> bool:
         or is_of_units(statement)
     ):
         return False
-    if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW):
+    if said.has(_WAS_SLOWER) or said.has(_BOTH_GROW) or said.has(_FEWER_BITS):
+        return False
+    if has_fewer_users(said):
         return False
     in_spite = said.says(_IN_SPITE) and not said.has(_SAME_MEMORY)
     if in_spite or (statement.opener == "which" and said.says(_THAN_OTHER)):

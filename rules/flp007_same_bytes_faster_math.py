@@ -57,6 +57,7 @@ from advisor.said import (
     is_small_batch,
 )
 from advisor.told.less_work import fewer_products
+from advisor.told.other_reasons import is_for_few_rows
 
 RULE = Rule(
     code="FLP007",
@@ -216,6 +217,12 @@ _OF_ONE_STREAM = frozenset({"DECODE", "SINGLE"})
 _BY_BANDWIDTH = r"\d ?(?:vs\.?|versus|against|instead of|rather than|over) \d[\d.,]* ?[gt]b/s"
 
 
+_OTHER_MEANS = r"\bgemv|launch|overhead|\bfus(?:es?|ed|ing|ion)\b|dequant|synchroni[sz]"
+"""What a kernel may gain besides: fixed time."""
+_WAY = r"\b(?:on|from|in) the host\b|\bcop(?:ied|ying) (?:\w+ )?(?:to|from|back|between|over)\b"
+"""Why weights took longer to come before."""
+
+
 def _narrows(row: str) -> bool:
     """Whether a row begins with narrower weights: "INT4 weights, FP16 math"."""
     first = row.split(",", maxsplit=1)[0]
@@ -235,7 +242,7 @@ def _judge(said: Said) -> Wrong | None:
         return None  # fewer operations, and no faster ones
     if "S24" in statement.nearby or {"PACKED", "PRUNE"} <= statement.nearby:
         return None
-    if said.has(r"\bgemv|launch|overhead|fused|dequant") or bytes_fall(said):
+    if said.has(_OTHER_MEANS) or said.says(_WAY) or is_for_few_rows(said) or bytes_fall(said):
         return None
     carried = "TRANSFER" in statement.clause and not statement.clause.isdisjoint(_OF_ONE_STREAM)
     if _OF_KERNEL.search(statement.text) is not None and not carried:

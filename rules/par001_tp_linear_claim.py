@@ -47,6 +47,7 @@ from advisor.prose.split import (
     ways_of,
     ways_of_row,
 )
+from advisor.quantity.units import in_milliseconds
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidth_of, confidence_of, is_unlinked
 from advisor.wording import factors, milliseconds
@@ -97,17 +98,16 @@ _MODEST = (
     r"|at most|less than|not \d|floor|ideal|theor|bound\b|bytes|\blimit|ceiling"
     r"|\broof|maxim|cannot exceed|no more|ms or (?:more|longer|worse)"
 )
-_EACH = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms) (?:each|apiece|per (?:all-?reduce|reduce|call))")
-_A_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(us|µs|ms)\b")
+_EACH = re.compile(r"(\d+(?:\.\d+)?) ?([uµμ]s|ms) (?:each|apiece|per (?:all-?reduce|reduce|call))")
+_A_TIME = re.compile(r"(\d+(?:\.\d+)?) ?([uµμ]s|ms)\b")
 _SUM = re.compile(
     r"(?:add(?:s)? up to|sum(?:s)? to|total(?:s|ling)?|come(?:s)? to|amount(?:s)? to|make(?:s)?"
     r"|cost(?:s)?)"
-    r" (?:about |only |just |some )?(\d+(?:\.\d+)?) ?(us|µs|ms)"
+    r" (?:about |only |just |some )?(\d+(?:\.\d+)?) ?([uµμ]s|ms)"
 )
 _CALLS = re.compile(
     r"\b(\d[\d,]{0,5}) (?:per token|all-?reduces|reduces|collectives|calls|of them)"
 )
-_TO_MS = {"us": 1e-3, "µs": 1e-3, "ms": 1.0}
 _EXCHANGE = (
     r"all-?reduces?|allreduces?|collectives?|communication|interconnect|exchanges?"
     r"|synchroni[sz]ation|\bsyncs?\b|(?:swap|hand)(?:ping|ing)(?: over| round)? of (?:the )?partial"
@@ -419,6 +419,10 @@ _SUMMED = re.compile(
 _EXACT = 0.03
 
 
+def _in_ms(time: re.Match[str]) -> float:
+    return float(time[1]) * (in_milliseconds(time[2]) or 0.0)
+
+
 def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
     """So many all-reduces at so many microseconds each, added up wrongly."""
     statement = said.statement
@@ -430,11 +434,11 @@ def _bad_sum(said: Said, sure: Confidence) -> Wrong | None:
     counts = [int(n.replace(",", "")) for n in _CALLS.findall(statement.context_text)]
     if each is None or total is None or not counts:
         return None
-    right = counts[-1] * float(each[1]) * _TO_MS[each[2]]
-    every = (float(one[1]) * _TO_MS[one[2]] for one in _A_TIME.finditer(statement.context_text))
+    right = counts[-1] * _in_ms(each)
+    every = (_in_ms(one) for one in _A_TIME.finditer(statement.context_text))
     if any(1 / _SUM_GRACE < one / right < _SUM_GRACE for one in every):
         return None  # the sum was told, and another time is that of the step
-    told = float(total[1]) * _TO_MS[total[2]]
+    told = _in_ms(total)
     if 1 / _SUM_GRACE < told / right < _SUM_GRACE:
         return None
     return Wrong(

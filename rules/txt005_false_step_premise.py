@@ -212,7 +212,7 @@ _SIDE_BY_SIDE: Final = Form(
     r"\b(?:pipelin\w*|stages?|micro-?batch\w*|gpus|cards|devices|chips|nodes|train\w*|prompts?"
     r"|prefill|draft\w*|verif\w*|different (?:requests|tokens|sequences|users)|attention and"
     r" (?:the )?(?:mlp|ffn|feed)|parallel (?:attention|blocks?|formulation|residual)|gpt-j|palm"
-    r"|rows|batch\w*|two layers|pairs? of)\b"
+    r"|rows|batch\w*|two layers|pairs? of|split\w*|threads?|ctas?|tiles?|chunks?)\b"
 )
 """Layers of several tokens or devices, or parts of one layer, which may run side by side."""
 

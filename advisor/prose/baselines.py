@@ -25,7 +25,7 @@ OVER_BANDWIDTH: Final = Form(
     r"(?:is|are|takes?|needs?|comes? to|makes?|gives?|means)\b"
 )
 """A time that is computed of bytes, and no claim: "which at 3.35 TB/s is 10.7 ms"."""
-_MS: Final = re.compile(r"\d ?(?:ms|[uµ]s|s)\b")
+_MS: Final = re.compile(r"\d ?(?:ms|[uµμ]s|s)\b")
 
 
 def against_earlier(statement: Statement, base_ms: float | None) -> Statement:

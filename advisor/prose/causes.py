@@ -19,7 +19,8 @@ _CHANGE: Final = Form(
     r"quanti[sz]|instead|→|->|\b(?:from(?! \d[\d.]* to \d[\d.]* ?(?:t/s|tok|ms|tps))|over|against"
     r"|versus|vs|switch\w*|replac\w+|convert\w*"
     r"|brings?|gives?|makes?|weights?|checkpoint|narrow\w*|smaller|bytes|size)\b"
-    r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d(?![\d.]* ?(?:t/s|tok|ms|tps)))",
+    r"|\bto (?:int|fp|nv|mx|w\d|q\d|\d(?![\d.]* ?(?:t/s|tok|ms|tps)))"
+    r"|\bwith (?:the |an? )?(?:\w+ )?(?:q[2-8]\w*|int[2-8]|fp[468]|nvfp4|mxfp4|nf4|awq|gptq)\b",
 )
 """Words by which a number format is a change, and not what the model comes in ("the 14B Q5")."""
 _NEW_FORMAT: Final = Form(

@@ -116,9 +116,25 @@ def effects_of(
         own = [claim for claim in claims if clause.start <= _middle(claim, sentence) < clause.end]
         told = _Told(own, _pair_in(sentence, clause, topical), counts=counts, topical=topical)
         found.extend((clause, effect) for effect in _in_clause(block, sentence, clause, told))
-    return found
+    return _without_labels(sentence, found)
 
 
+def _without_labels(
+    sentence: Sentence, found: list[tuple[Clause, Effect]]
+) -> list[tuple[Clause, Effect]]:
+    """Effects, without that of a label whose own text tells it: "Speed boost: 2x over ..."."""
+    if len(found) < _LABEL_AND_TEXT:
+        return found
+    first = sentence.clauses[0]
+    within, effect = found[0]
+    told = any(clause.opener == ":" and other.kind is effect.kind for clause, other in found[1:])
+    words = sum(1 for word in sentence.words if word.start < first.end)
+    is_label = within == first and effect.speedup is None and words <= _LONGEST_LABEL
+    return found[1:] if told and is_label and effect.kind is Kind.GAIN else found
+
+
+_LABEL_AND_TEXT: Final = 2
+_LONGEST_LABEL: Final = 3
 _COUNTING: Final = frozenset({*PARTS, *NUMBER_WORDS, "twice"})
 """Words without which, and without a digit, a sentence tells no amount."""
 

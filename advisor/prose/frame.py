@@ -26,6 +26,7 @@ from advisor.prose.devices import (
 )
 from advisor.prose.lengths import inputs_in, per_token_in, sequences_in
 from advisor.prose.named import models_in
+from advisor.prose.patterns import SET_APART
 from advisor.prose.widths import sizes_of, widths_of
 
 
@@ -123,6 +124,7 @@ def frame_of(text: str) -> Frame:
     """What one sentence, heading or cell states."""
     if _FACT.search(text) is None:
         return NOTHING
+    text = SET_APART.sub(" ", text)
     _, amounts, mentions = mentioned(text)
     regime = regime_of(mentions)
     bits = widths_of(_REPLACED.sub(" ", text))

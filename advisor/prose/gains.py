@@ -423,12 +423,15 @@ def _is_long(text: str, slower: Tag) -> bool:
 
 _ERRAND: Final = 48
 """Characters from an errand to what is told of it."""
+_NAME: Final = 10
+"""Characters of a device before "acceleration"."""
 
 
 def _is_no_rate(text: str, tag: Tag) -> bool:
     """Whether it is no step that is faster: an errand is, or a thing is called after its purpose.
 
-    "Less time managing machinery", "a faster deployment", "an acceleration library".
+    "Less time managing machinery", "a faster deployment", "an acceleration library". Or a device
+    is used, whatever that brings: "GPU acceleration".
     """
     if _OTHER_SPEED.match(text, tag.end) is not None:
         return True
@@ -436,6 +439,8 @@ def _is_no_rate(text: str, tag: Tag) -> bool:
     if named and _CALLED.match(text, tag.end) is not None:
         return True
     if OF_AN_ERRAND.search(text, max(0, tag.start - _ERRAND), tag.start) is not None:
+        return True
+    if named and _USE_OF_DEVICE.search(text, max(0, tag.start - _NAME), tag.start) is not None:
         return True
     return (
         text[tag.start : tag.end].lower() == "less time" and _DOING.match(text, tag.end) is not None
@@ -457,4 +462,8 @@ _CALLED: Final = Form(
     r"|stacks?|platforms?|solutions?|plug-?ins?|features?|cards?|instances?|computing)\b"
 )
 """After "acceleration" or "accelerated": a thing that is called after its purpose."""
+_USE_OF_DEVICE: Final = Form(
+    r"\b(?:gpu|hardware|cuda|metal|vulkan|npu|tpu|graphics|cpu|rocm|web-?gpu|device|opencl|directml"
+    r"|blas|openvino|3d)[- ]$"
+)
 _DOING: Final = re.compile(r" (?!generat|decod|wait|writ|produc)\w+ing\b")

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from advisor.forms import Form
 from advisor.prose.activations import are_narrowed
 from advisor.prose.tagging import Tag, names
+from advisor.prose.threads import is_program
 from advisor.prose.zeros import are_two_of_four
 
 _WITHOUT: Final = Form(
@@ -137,7 +138,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         for tag in tags
         if not (tag.name == "PACKED" and _is_without(text, tag))
         and not (tag.name in _SETTINGS and _is_constant(text, tag))
-        and not (tag.name == "PEAK" and (_is_of_both(text, tag) or _is_of_memory(text, tag)))
+        and not (tag.name == "PEAK" and _is_no_rate(text, tag))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
         and not (tag.name == "PRUNE" and _is_attention(text, tag))
         and not (tag.name in {"PRUNE", "MASK"} and _is_of_cost(text, tag))
@@ -272,6 +273,11 @@ _OF_BOTH: Final = Form(
 
 def _is_of_both(text: str, tag: Tag) -> bool:
     return _OF_BOTH.search(text, max(0, tag.start - 64), tag.start) is not None
+
+
+def _is_no_rate(text: str, tag: Tag) -> bool:
+    """Whether a word for a peak names what is alike, another clock or a program."""
+    return _is_of_both(text, tag) or _is_of_memory(text, tag) or is_program(text, tag)
 
 
 _PARTIAL: Final = Form(r"\b(?:partial|intermediate|numeric(?:al)?|correct|same) $")

@@ -428,7 +428,10 @@ MARKS: Final = MappingProxyType(
             "measur(e|ed|ement|ements), in our tests, in our test, we saw, we see, observed, "
             "benchmark(|s|ed), we list, (list|listed|report|reported|published) separately, "
             "reported, in practice, tested, found, profil(ed|er|ing), i "
-            "measure, timed, in my tests, i get, we got, i got, trace, results, clocked"
+            "measure, timed, in my tests, i get, we got, i got, trace, results, clocked, tests "
+            "(show|showed|confirm|indicate), experiments (show|showed|confirm|indicate), (my|our) "
+            "testing, (cool|nice|great|good|glad|happy|awesome) to see, (i am|you are) (seeing|"
+            "getting)"
         ),
         "HOPED": (
             "expect(|s|ed|ing), should, will, would, plan(|s|ned), target(|s), goal(|s), aim(|"

@@ -12,12 +12,13 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from advisor.forms import Form
+from advisor.quantity.units import in_milliseconds
 
 _NUMBER: Final = r"(\d{1,6}(?:[.,]\d+)?)"
 _UNIT: Final = (
     r"\s?(tok(?:en)?s?\s?(?:/|per |a )\s?s(?:ec(?:ond)?)?s?\b(?:/user)?|t/s\b|tps\b|ms\b(?:\s?(?:/"
     r"|per |a )"
-    r"\s?tok(?:en)?\b)?|milliseconds?\b|s\b(?!/)|seconds?\b|[uµ]s\b)?"
+    r"\s?tok(?:en)?\b)?|milliseconds?\b|s\b(?!/)|seconds?\b|[uµ]s\b|microseconds?\b)?"
 )
 _SOME: Final = (
     r"(?:about |some |around |roughly |nearly |only |just |below |under |less than |every "
@@ -72,7 +73,7 @@ _ABOUT_RATE: Final = Form(
     r"|interactivity)\b",
 )
 _OF_BYTES: Final = Form(r" ?(?:[KMGT]i?B|gigs?|gigabytes?)\b")
-_SCALES: Final = {"u": 1e-3, "µ": 1e-3, "μ": 1e-3, "m": 1.0, "s": 1e3}
+_UNIT_OF_TIME: Final = re.compile(r"[^\W\d]+")
 _LARGEST: Final = 500.0
 
 
@@ -123,7 +124,7 @@ def _pair(text: str, match: re.Match[str], *, reverse: bool) -> Pair | None:
     else:
         return None
     if not rate and units[0]:
-        values = [value * _SCALES[name[0]] for value, name in zip(values, units, strict=True)]
+        values = [value * _scale(name) for value, name in zip(values, units, strict=True)]
     old, new = reversed(values) if reverse else values
     factor = new / old if rate else old / new
     if not 1.0 / _LARGEST < factor < _LARGEST or abs(factor - 1.0) < _SAME:
@@ -134,6 +135,12 @@ def _pair(text: str, match: re.Match[str], *, reverse: bool) -> Pair | None:
 
 
 _SAME: Final = 0.02
+
+
+def _scale(unit: str) -> float:
+    """Milliseconds of the unit that one of a time per token begins with: "ms/token"."""
+    word = _UNIT_OF_TIME.match(unit)
+    return (in_milliseconds(word[0]) if word is not None else None) or 1.0
 
 
 def _is_rate(unit: str) -> bool:

@@ -156,7 +156,8 @@ DONE_SO_OFTEN: Final = Form(
     r"\b(?:re-?)?(?:used|read|called|launched|run|ran|executed|repeated|loaded|invoked|applied"
     r"|fetched|visited|touched|sampled|measured|tested|tried|happen(?:s|ed)?|occur(?:s|red)?"
     r"|copied|written|accessed|restarted|retried|averaged|synchroni[sz]ed|evaluated|streamed"
-    r"|swapped|evicted|seen|asked|counted) (?:up to |at least |at most |more than |about |only "
+    r"|swapped|evicted|seen|asked|counted)(?: again)?,? (?:up to |at least |at most |more than "
+    r"|about |only "
     r"|some |roughly |around |exactly |a total of )?$"
 )
 """Before it."""
@@ -164,6 +165,12 @@ COMPARED: Final = Form(r" (?:the|as|more|fewer|less|faster|slower|higher|lower|b
 TAKES: Final = Form(
     r"\b(?:tak(?:e|es|ing)|needs?|costs?|in|to|within|after|of what|sav(?:e|es|ing)|cuts?|by)\b",
 )
+SET_APART: Final = Form(
+    r"\b(?:unlike|in contrast to|as opposed to|contrary to"
+    r"|different from) [^,;:.]{0,24}?\b(?:batch\w*"
+    r"|bs|users?|streams?|requests?|sequences?|load|concurrency)\b[^,;:.]{0,16}(?=[,;:.)]|$)"
+)
+"""A regime that is named as another one: "unlike at batch 1, ..."."""
 OTHER_SIDE: Final = Form(
     r"\b(?:rather than|than|before|instead of|different from|not|versus|vs\.?|or|from being"
     r"|no longer|without being)\s+(?:\w+\s+)?$",

@@ -11,22 +11,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from advisor.forms import Form
-from advisor.limits import Limit, limit_alone, limits_in
 from advisor.prose.activations import activations_decide
 from advisor.prose.blocks import Block, BlockKind
 from advisor.prose.cache_effects import cache_effects
 from advisor.prose.cells import limit_cell
 from advisor.prose.experts import ALL_EXPERTS, LIKE_DENSE, MEMORY_LIKE, whole_read
 from advisor.prose.gains import saving
+from advisor.prose.limit_effects import limit_effect
 from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import (
     ADVICE,
     CAPACITY_DRIVES,
-    COPULA,
     DECIDES,
     FITS,
-    NOT_BEFORE,
-    OTHER_SIDE,
     OVER_ALL,
     PEAK_DECIDES,
     QUADRATIC,
@@ -45,80 +42,6 @@ from advisor.prose.sentences import Clause, Sentence
 from advisor.prose.tier_effects import tier_effects
 from advisor.prose.users import AS_OWN
 from advisor.prose.zeros import zeros_skipped
-
-
-def _limit(text: str, clause: Clause) -> Effect | None:
-    """Where a clause says that a step waits for arithmetic, or does not wait for memory."""
-    if "different from" in text[clause.start : clause.end]:
-        return None
-    for named in limits_in(text, clause.start, clause.end):
-        before = text[clause.start : named.start]
-        not_so = not named.by_memory and _IS_NOT.search(text, named.start, named.end)
-        if named.limit is Limit.COMPUTE and (
-            not_so
-            or _WHICHEVER.search(before)
-            or _FOR_PRODUCTS.search(text, clause.start, named.end)
-        ):
-            continue  # "what limits us is not arithmetic"; "the phase that is limited by it"
-        if named.limit is Limit.COMPUTE and not OTHER_SIDE.search(before):
-            adjective = _ADJECTIVE.search(text, named.start, named.end) is not None
-            said_so = _COPULA.match(text, named.start) or COPULA.search(before)
-            labelled = clause.opener == ":" and limit_alone(text[clause.start : clause.end])
-            if not adjective or said_so is not None or labelled:
-                return Effect(Kind.BOUND, named.start, named.end)
-        elif named.limit is Limit.MEMORY and NOT_BEFORE.search(text[clause.start : named.end]):
-            if _CAPACITY.search(text, clause.start, named.end) is not None:
-                continue  # "the 24 GB of memory are not the bottleneck"
-            near = max(0, clause.start - _NEAR)
-            if (
-                _BY_ANOTHER.search(text, clause.start, clause.end) is not None
-                or _ON_CHIP.search(text, near, clause.end) is not None
-            ):
-                continue  # "latency-bound, not bandwidth-bound" names the limit
-            return Effect(Kind.BOUND, clause.start, clause.start + 1)
-    if clause.opener == ":" and _LIMIT_LABEL.search(text, 0, clause.start) is not None:
-        alone = limit_alone(text[clause.start : clause.end]) is Limit.COMPUTE
-        return Effect(Kind.BOUND, clause.start, clause.end) if alone else None
-    return None
-
-
-_CAPACITY: Final = Form(r"\b\d[\d.,]* ?(?:[gt]i?b|gigabytes) of (?:\w+ )?(?:memory|vram|ram|hbm)\b")
-_FOR_PRODUCTS: Final = Form(
-    r"\b(?:for|of|on|with) (?:\w+ ){1,3}?(?:products?|gemms?|matmuls?|multiplications?|matrices"
-    r"|batches|problems?) (?:limited|bound|dominated|governed)\b"
-)
-"""What a figure holds for: "that figure is for large products limited by arithmetic"."""
-_WHICHEVER: Final = Form(
-    r"\b(?:phase|part|regime|case|stage|side|half|kernels?|steps?|work|workloads?) (?:that|which)"
-    r"(?:['’]s| is| are)? ?(?:\w+ly )?$"
-)
-"""A description of what is limited by arithmetic, which does not say what is."""
-_BY_ANOTHER: Final = Form(
-    r"\b(?:latency|launch|overhead|communication|comm|network|sync|host|cpu|kernel|dispatch|i/?o"
-    r"|pcie"
-    r"|disk)[- ](?:bound|limited|dominated)\b"
-    r"|\b(?:bound|limited|dominated|held up|set) by (?:the )?(?:\w+ )?(?:latency|latencies"
-    r"|launch\w*"
-    r"|overheads?|communication|synchroni[sz]ation|network|all-?reduces?|host|python|cpu|disk)\b"
-)
-"""What a step waits for that is neither arithmetic nor memory."""
-_NEAR: Final = 160
-_ON_CHIP: Final = Form(r"\b(?:l[23]|llc|last-level|on-chip|sram)\b")
-"""Weights that are said to come from a cache: another claim, which is judged by its size."""
-_LIMIT_LABEL: Final = Form(
-    r"\b(?:bottlenecks?|limit(?:er)?|limiting (?:factor|resource)|(?:limited|bound|held up|gated)"
-    r" by|waits? (?:for|on))\W{0,4}$"
-)
-"""A label of what follows a colon: "Bottleneck: FLOPs"."""
-_IS_NOT: Final = Form(
-    r"\b(?:is|are|was|were)(?: not|n['’]t)\b(?! enough)(?![^.;:]* but )",
-)
-_COPULA: Final = Form(r"(?:is|are|was|were|be|being|remains?|stays?|becomes?)\b")
-_ADJECTIVE: Final = Form(
-    r"(?:bound|limited|intensive|heavy|hungry|constrained|bottlenecked|dominated)$",
-)
-"""A form that also names a kind of kernel or phase: it is said of something after a copula."""
-
 
 _EXCEPT: Final = Form(
     r" (?:but|except|apart from|beyond|save|in (?:quality|accuracy|perplexity|memory))\b"
@@ -148,7 +71,7 @@ def resource_effects(
     sized = CAPACITY_DRIVES.search(text) if names & _OF_PACE else None
     if sized is not None:
         yield Effect(Kind.DRIVER, clause.start + sized.end() - 1, clause.start + sized.end())
-    limit = _limit(block.text, clause) or limit_cell(block, clause)
+    limit = limit_effect(block.text, clause) or limit_cell(block, clause)
     if limit is not None:
         yield limit
     used = UTILISATION.search(text) if names & {"PEAK", "DECODE", "FLOPS"} else None

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from advisor.prose.lexicon import terms
+from advisor.prose.patterns import SET_APART
 from advisor.prose.tagging import Tag, Word, tags_of, words_of
 from advisor.prose.tagging import names as names_of
 
@@ -228,9 +229,23 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _sentence(text: str, start: int, end: int) -> Sentence:
     words = words_of(text, start, end)
-    tags = tags_of(text, words, terms())
+    tags = _without_contrasts(text, start, end, tags_of(text, words, terms()))
     clauses = tuple(_clauses(text, start, end, words, tags))
     return Sentence(start, end, text[start:end], tuple(words), tuple(tags), clauses, names_of(tags))
+
+
+_REGIMES: Final = frozenset({"SINGLE", "LARGE_BATCH"})
+
+
+def _without_contrasts(text: str, start: int, end: int, tags: list[Tag]) -> list[Tag]:
+    """Terms of a sentence without the regime that it sets itself apart from."""
+    apart = [match.span() for match in SET_APART.finditer(text, start, end)]
+    if not apart:
+        return tags
+    return [
+        tag for tag in tags
+        if tag.name not in _REGIMES or not any(at <= tag.start < stop for at, stop in apart)
+    ]  # fmt: skip
 
 
 def _clauses(

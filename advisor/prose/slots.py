@@ -357,6 +357,15 @@ _HOLDS: Final = Form(
 """A present verb at the end of what carries a figure over: the past before it is of its origin."""
 
 
+_BY_FIGURES: Final = Form(
+    r"\b(?:based on|according to|judging (?:by|from)|going by|from) (?:the|my|our|these|those|your"
+    r"|his"
+    r"|her|their) (?:[\w/-]+ ){0,5}?(?:figures|numbers|results|measurements|testing|tests"
+    r"|benchmarks?|runs|timings)\b"
+)
+"""What a comparison rests on: figures that somebody took."""
+
+
 def is_observed(
     text: str, sentence: Sentence, clause: Clause, effect: Effect, around: Places
 ) -> bool:
@@ -366,6 +375,8 @@ def is_observed(
     if _DEMANDED.search(text, sentence.start, clause.end) is not None:
         return False
     if "MEASURED" in around.clause or _LOG_LINE.search(sentence.text) is not None:
+        return True
+    if _BY_FIGURES.search(text, sentence.start, effect.start) is not None:
         return True
     if clause.opener == ":" and "MEASURED" in around.sentence and effect.kind is not Kind.BOUND:
         return "HOPED" not in around.sentence  # "benchmark target: +40%"

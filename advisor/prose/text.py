@@ -1,14 +1,16 @@
-"""Plain text with a way back: what a reader sees, and where each character stands in the file.
+r"""Plain text with a way back: what a reader sees, and where each character stands in the file.
 
-Inline markup (emphasis, links, code spans, HTML, escapes) is taken out, so that words can be read
-across it; every range of the plain text maps back to the file, code point by code point.
+Inline markup (emphasis, links, code spans, HTML, escapes, tags of templates) is taken out, so that
+words can be read across it; every range of the plain text maps back to the file, code point by code
+point. Of TeX only figures and relations are kept ("$2.5\times$"): the words of formulas are no
+prose.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +24,9 @@ _INLINE: Final = re.compile(
     | (?P<open>!?\[)
     | (?P<close>\](?:\((?:[^()\s]|\([^()\s]*\))*(?:[ ]"[^"]*")?\)|\[[^\[\]]*\])?)
     | (?P<tag><(?:[A-Za-z/!?][^<>]*)>)
+    | (?P<template>\{\{[<%{]?[^{}]{0,300}\}\}|\{%[^{}]{0,300}%\})
+    | (?P<display>\$\$(?:[^$]|\$(?!\$)){1,2000}\$\$)
+    | (?P<tex>\$(?![\s$]|[A-Z]{3})(?:[^$\n\\]|\\.){1,200}(?<!\s)\$(?![\d$])|\$\\[a-z]+\$)
     | (?P<star>\*+)
     | (?P<under>_+)""",
     re.VERBOSE,
@@ -123,6 +128,9 @@ def _stripped(joined: PlainText) -> PlainText:
                 if text.count(" ", end, close) >= _WORDS_OF_CODE:
                     apart.append(Span(begin, built.length))
                 at = close + (end - start)
+        elif kind == "tex":
+            for part, place in _figures_of(text, start, end):
+                built.add(part, joined.place(place))
         elif kind == "strike":
             if strike_from is None:
                 strike_from = built.length
@@ -145,6 +153,34 @@ def _stripped(joined: PlainText) -> PlainText:
     keep(at, len(text))
     return PlainText("".join(built.parts), tuple(built.starts) or (0,),
                      tuple(built.places) or (0,), tuple(apart))  # fmt: skip
+
+
+_SIGNS: Final = {
+    "times": "×", "approx": "≈", "sim": "~", "rightarrow": "→", "to": "→", "le": "≤", "leq": "≤",
+    "ge": "≥", "geq": "≥", "pm": "±", "%": "%", ",": "",
+}  # fmt: skip
+_SIGN: Final = re.compile(r"\\(?:([a-zA-Z]+) ?|(\W))")
+_FIGURES: Final = re.compile(
+    r"(?:[\d.,%~+\-=<> ]|(?<![A-Za-z])[A-Za-z](?![A-Za-z])|\\(?:[a-zA-Z]+ ?|[%,]))*"
+)
+
+
+def _figures_of(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """What is read of a formula `text[start:end]`: figures and signs, with their places.
+
+    Of one with words or operators nothing is read.
+    """
+    start, end = start + 1, end - 1
+    commands = {match[1] or match[2] for match in _SIGN.finditer(text, start, end)}
+    if not _FIGURES.fullmatch(text, start, end) or not commands <= _SIGNS.keys():
+        return
+    at = start
+    for match in _SIGN.finditer(text, start, end):
+        yield text[at : match.start()], at
+        at = match.end()
+        # at the end of its command, where a range that ends with it is to end
+        yield _SIGNS[match[1] or match[2]], at - 1 - match[0].endswith(" ")
+    yield text[at:end], at
 
 
 def _code_spans(text: str) -> dict[int, int]:

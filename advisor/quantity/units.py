@@ -122,6 +122,10 @@ _FOLDED = MappingProxyType(_folded_units())
 _BITS = MappingProxyType(
     {f"{p}{b}": _SI[p] / 8 for p in "kMGT" for b in ("b", "bit", "bits") if p + b != "kb"}
 )
+_MILLISECONDS = MappingProxyType(
+    {name: unit.scale for name, unit in _FOLDED.items() if unit.dimension is Dimension.TIME}
+    | {"us": _EXACT["us"].scale}
+)
 _ONE = frozenset({"a", "one", "each", "every"})
 _EACH = _ONE | {"per", "an"}
 _SECONDS = MappingProxyType({"s": 1.0, "sec": 1.0, "second": 1.0, "min": 60.0, "minute": 60.0})
@@ -173,6 +177,11 @@ _DEVICE = re.compile(
 
 A8 and A4 are not among them: those are activation formats.
 """
+
+
+def in_milliseconds(unit: str) -> float | None:
+    """Milliseconds that a unit of time has, with either sign for "micro"; None for another unit."""
+    return _MILLISECONDS.get(unit.strip().lower())
 
 
 def is_device(token: Token) -> bool:

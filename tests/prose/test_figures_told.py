@@ -6,7 +6,9 @@ import pytest
 
 from advisor.prose.markdown import read_markdown
 from advisor.prose.model import Phase, Statement, Status
+from advisor.prose.pairs import pairs_in
 from advisor.prose.reading import statements_of
+from advisor.quantity.units import in_milliseconds
 
 SETUP = "Llama-3.1-8B in FP16 on one A100, a single user.\n\n"
 
@@ -63,3 +65,15 @@ def test_phases(text: str, phases: list[Phase]) -> None:
 )  # fmt: skip
 def test_status(text: str, status: Status) -> None:
     assert {one.status for one in told(text)} == {status}
+
+
+@pytest.mark.parametrize("unit", ["us", "µs", "μs", "Μs", "microseconds"])
+def test_microseconds_in_every_spelling(unit: str) -> None:
+    pair = pairs_in(f"The step time falls from 900 {unit} to 450 {unit}.")
+    assert [one.factor for one in pair] == pytest.approx([2.0])
+    assert in_milliseconds(unit) == pytest.approx(1e-3)
+
+
+def test_a_pair_of_two_units_of_time() -> None:
+    pair = pairs_in("The step time falls from 1 ms to 500 μs.")
+    assert [one.factor for one in pair] == pytest.approx([2.0])

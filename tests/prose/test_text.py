@@ -110,3 +110,26 @@ def test_struck_text_and_quoted_code_stand_apart() -> None:
         "decode is compute-bound",
         "decode is compute-bound",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("a step takes $2.5\\times$ as long", "a step takes 2.5× as long"),
+        ("at $B=8$ it is $\\approx 2\\%$", "at B=8 it is ≈2%"),
+        ("let $T_\\text{math} \\geq 2$ hold", "let  hold"),
+        ("we need $$\\frac{2BD}{C}$$ or more", "we need  or more"),
+        ("from $5 to $6 per hour", "from $5 to $6 per hour"),
+        ("between $1-$2", "between $1-$2"),
+        ("{{< justify >}}Text{% enddetails %}", "Text"),
+    ],
+)
+def test_of_formulas_figures_are_read_and_of_templates_nothing(text: str, read: str) -> None:
+    assert plain([(text, 0)]).text == read
+
+
+def test_a_range_that_ends_with_a_sign_of_a_formula_holds_all_of_it() -> None:
+    text = "it is $2.5\\times$ faster"
+    body = plain([(text, 0)])
+    span = body.span(body.text.index("2.5"), body.text.index("×") + 1)
+    assert text[span.start : span.end] == "2.5\\times"

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from advisor.prove.record import RunFileError
+from advisor.quantity.units import in_milliseconds
 
 Severity = Literal["error", "warning", "info"]
-
-_MILLISECONDS: Final = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "sec": 1e3}
 
 _ENGINES: Final = {
     "llama-bench": "llama.cpp", "vllm": "vllm", "sglang": "sglang", "trtllm-bench": "tensorrt-llm",
@@ -169,7 +168,7 @@ def milliseconds(value: float, unit: str, place: str) -> float:
         RunFileError: for a unit that is none of time.
 
     """
-    factor = _MILLISECONDS.get(unit.strip().lower())
+    factor = in_milliseconds(unit)
     if factor is None:
         raise RunFileError(f"{place} is in {unit!r}; a time is in ns, us, ms or s")
     return value * factor
