@@ -31,7 +31,6 @@ from advisor.finding import Confidence, ErrorClass, Finding, Severity
 from advisor.forms import Form
 from advisor.levers import Nature
 from advisor.prose.compared import capacities, compared_devices
-from advisor.prose.devices import devices_in
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.patterns import CAPACITY_DRIVES
 from advisor.prose.shrinkage import FORMAT
@@ -39,6 +38,7 @@ from advisor.prose.tiers import SHARED_LAYERS
 from advisor.prose.widths import UNQUANTIZED_BITS, widths_of
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, bandwidths_in, confidence_of
+from advisor.told.compared_rates import rates_compared
 from advisor.wording import size
 
 RULE = Rule(
@@ -118,7 +118,10 @@ _MORE = (
     r"more (?:gigabytes|vram|memory|gb|ram)|\d ?gb[^.]{0,80}more room|(?:unused|spare|idle"
     r"|free) (?:vram|memory)|(?:vram|memory) (?:is|stays) (?:unused|idle|empty)"
     r"|\d+ ?gb (?:instead of|rather than|against) \d+ ?gb|\d+ ?gb (?:configuration|variant)"
-    r"|\d+ ?gb (?:card|part|version|gpu|model)|vram"
+    r"|\d+ ?gb (?:card|part|version|gpu|model)"
+    r"|(?:twice|double|triple|times|much|extra|additional|large|vast|ample)"
+    r" (?:the |as much |of |an? )?vram|resident in vram|vram (?:size|matters|counts|helps|makes"
+    r"|gives|means|wins)"
     r"|doubl\w+ the memory|(?:larger|bigger) (?:memory|hbm|vram)|memory to \d+|(?:frees|saves"
     r"|releases|free "
     r"up) \d+ ?gb"
@@ -198,8 +201,10 @@ def _judge(said: Said) -> Wrong | None:
         return wrong
     if said.has(r"bandwidth|[tg]b/s|\bbus\b|clock") and not _is_as_fast(said):
         return None
-    if _BY_BANDWIDTH.search(statement.text) is not None:
+    if _BY_BANDWIDTH.search(statement.text) is not None or _ONLY_ROOM.search(statement.text):
         return None
+    if _SHRUNK.search(statement.context_text) or said.has(_CONSUMED):
+        return None  # what is smaller is read in less time as well; what is used is no room
     if (ratio := _follows_capacity(said)) is not None:
         return Wrong(
             f"{ratio:.3g}x the memory is not {ratio:.3g}x the speed: memory that is not read moves"
@@ -248,6 +253,25 @@ _BY_BANDWIDTH = Form(
     r"|g?ddr|lpddr|ram|bus)"
 )
 """A bandwidth as what makes it faster."""
+
+
+_ONLY_ROOM = Form(
+    r"\b(?:capacity|room|space|gigabytes) (?:only|alone)\b"
+    r"|\b(?:only|nothing but|no more than|merely) (?:more |extra )?(?:capacity|room|space)\b"
+)
+"""More room as all that comes of more memory."""
+_CONSUMED = (
+    r"\b(?:us(?:es?|ed|ing)|tak(?:es?|en|ing)|needs?|needed|needing|consum\w+|requir\w+|costs?"
+    r"|occup\w+|expense of|price of|trad\w+)\b[^.;:]{0,24}? (?:more|extra|additional) (?:\w+ )?"
+    r"(?:memory|vram|ram)\b"
+)
+"""More memory that something takes, for a speed that it has by another way of working."""
+_SHRUNK = Form(
+    r"\b(?:down|shr[iau]nk\w*|cuts?|reduc\w+|compress\w*|slim\w*|squeez\w+|trim\w*|packed|goes|went"
+    r"|brings?|brought)\b(?: [\w-]+){0,4}? (?:to|into|from) (?:just |only |about |under )?"
+    r"\d[\d.]* ?[GM]B\b(?! ?(?:cards?|gpus?|of (?:v?ram|memory))|/s)"
+)
+"""A file that gets smaller."""
 
 
 def _is_as_fast(said: Said) -> bool:
@@ -335,7 +359,7 @@ def _room_for_what_fits(said: Said, sure: Confidence) -> Wrong | None:
     sizes = capacities(text)
     if not (len(sizes) > 1 or said.has(r"\bvram\b|more memory|bigger memory")):
         return None
-    rates = _rates_compared(statement)
+    rates = rates_compared(statement)
     gain = statement.speedup or 1.0
     if rates is None or not _fits_both(said, sizes):
         return None
@@ -348,25 +372,6 @@ def _room_for_what_fits(said: Said, sure: Confidence) -> Wrong | None:
         sure,
         numbers={"bandwidth_ratio": ratio},
     )
-
-
-def _rates_compared(statement: Statement) -> tuple[float, float] | None:
-    """Bandwidths of two devices, the one said to be faster first; twice one of one device."""
-    devices = compared_devices(statement)
-    if devices is not None:
-        pair = devices.one.bandwidth_gbs, devices.other.bandwidth_gbs
-        return pair if devices.is_told else (max(pair), min(pair))
-    text = statement.sentence_text
-    named = {one.bandwidth_gbs for one in devices_in(text)}
-    own = len(capacities(text)) == 2 and bandwidths_in(text) < 2 and _OF_ONE_KIND.search(text)
-    return (one := named.pop(), one) if len(named) == 1 and own else None
-
-
-_OF_ONE_KIND = Form(
-    r"\b(?:one|ones|version|variant|edition|configuration|model|same|M[1-5](?: (?:pro|max|ultra))?"
-    r"|mac\w*)\b"
-)
-"""Words by which two sizes are those of one device, and not of two."""
 
 
 def held_bytes(statement: Statement) -> list[float]:

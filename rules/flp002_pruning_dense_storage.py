@@ -38,6 +38,7 @@ from advisor.evidence import (
     weights_read,
 )
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.levers.prune import Prune
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.prose.zeros import by_dense_reader, names_zeros, of_inputs
@@ -177,8 +178,11 @@ _OTHER_PRUNING = (
     r"|\b(?:prun|trim)\w+ (?:of )?(?:the |our |its )?(?:\w+ )?vocabular\w+"
     r"|\b(?:prun|merg|dropp?)\w* (?:[\w%-]+ ){0,4}?experts\b(?!['’]? (?:weights?|matri\w+"
     r"|tensors?))"
+    r"|\bprun\w+ [^.;:]{0,60}? (?:down )?(?:to|into) (?:an? |about |only )?\d[\d.]* ?(?:B|M|billion"
+    r"|million)\b(?! of)"
 )
-"""Pruning of tokens, of a vocabulary, of whole experts, or of weights before they are merged."""
+"""Pruning of tokens, of a vocabulary, of whole experts, of weights before they are merged, or to
+fewer parameters by their count."""
 
 
 _JUDGED = frozenset({Kind.GAIN, Kind.SAVING, Kind.SKIPPED})
@@ -211,6 +215,31 @@ _PACKED = (
 )
 """Told before: what is told after it may be about other weights."""
 _OF_BYTES = frozenset({Kind.READS, Kind.AMOUNT, Kind.SAVING})
+
+
+_ZEROED = Form(
+    r"\b(?:zero(?:s|es|ed|ing)?|null(?:s|ed)?|mask\w*|unstructured|wanda|sparsegpt)\b"
+    r"|\bspars\w+[^.;:]{0,24}? (?:0?\.\d|\(?\d{1,2} ?%)|\d ?% (?:\w+ )?spars\w+"
+)
+"""Pruning by which weights become zero, and not fewer."""
+
+
+def _linked(said: Said, sure: Confidence) -> Confidence | None:
+    """How sure it is that faster tokens are put down to zeros that are stored.
+
+    Pruning at large makes models smaller: whether it is of tokens, and of which kind, is a guess
+    where the sentence says neither, and what is told two sentences after it may be about
+    another matter.
+    """
+    statement = said.statement
+    dense = "DENSE" in statement.nearby
+    if statement.phase is Phase.UNKNOWN:
+        if statement.reach > 1 and (statement.reach > 2 or not (dense or statement.is_linked)):
+            return None
+        told = dense or "LLM" in statement.nearby or statement.frame.parameters is not None
+        stored = statement.reach <= 1 and told and _ZEROED.search(statement.context_text)
+        return sure if stored else Confidence.MEDIUM
+    return sure if statement.reach != LABELS - 1 or dense else Confidence.MEDIUM
 
 
 def _is_gone(said: Said) -> bool:
@@ -290,15 +319,10 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.phase is Phase.UNKNOWN and _POSSIBLE.match(statement.text):
         return None  # of pruning at large: some of it takes weights out
-    if statement.kind is Kind.SKIPPED:
-        sure = _skipped(said, sure)
-    elif statement.phase is Phase.UNKNOWN and statement.reach > 1:
-        dense = "DENSE" in statement.nearby
-        if statement.reach > 2 or not (dense or statement.is_linked):
-            return None
-        if not dense and "LLM" not in statement.nearby:
-            sure = Confidence.MEDIUM
+    firm = _skipped(said, sure) if statement.kind is Kind.SKIPPED else _linked(said, sure)
+    if firm is None:
+        return None
     return Wrong(
         "zeros stored dense are read like any other value: 100% of the bytes per token, 1.00x",
-        sure,
+        firm,
     )

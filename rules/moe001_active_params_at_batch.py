@@ -171,12 +171,13 @@ def _judge(said: Said) -> Wrong | None:
     """A step of many tokens that is said to read what one token reads."""
     statement, frame = said.statement, said.statement.frame
     sure = confidence_of_bound(statement)
-    if sure is None or statement.kind is not Kind.READS or statement.phase in NO_DECODE:
+    if sure is None or not _tells_reads(statement) or statement.phase in NO_DECODE:
         return None
     rows = max(frame.batch or 0, many_rows(said))
     text = _REASON.sub("", statement.text)
     told = FEW_EXPERTS.search(text)
-    if rows < _MANY or _OF_ONE.search(text) or _WHOLE.search(text):
+    of_batch = _OF_BATCH.search(text) is not None and _tells_active_bytes(statement)
+    if (rows < _MANY and not of_batch) or _OF_ONE.search(text) or _WHOLE.search(text):
         return None
     if told is None and not _tells_active_bytes(statement):
         return None
@@ -187,6 +188,7 @@ def _judge(said: Said) -> Wrong | None:
         share = float(amount[1]) * 1e9 / frame.active_parameters
         if not _LEAST < share < 1.0 / _LEAST:
             return None
+    rows = max(rows, _MANY)
     return Wrong(
         f"{rows} tokens are routed each by itself: of 128 experts with 8 active they touch"
         f" {128 * (1 - (1 - 8 / 128) ** rows):.0f} a layer, not 8",
@@ -195,14 +197,24 @@ def _judge(said: Said) -> Wrong | None:
     )
 
 
+def _tells_reads(statement: Statement) -> bool:
+    """Whether it is told what is read, be it by an amount alone: "a step moves 13 GB"."""
+    if statement.kind is Kind.AMOUNT:
+        return _MOVES.search(statement.text) is not None
+    return statement.kind is Kind.READS
+
+
 _LEAST: Final = 0.7
+_OF_BATCH: Final = Form(r"\b(?:the|a) (?:whole|entire|full|complete) batch\b")
+"""A batch of which the size stands elsewhere or nowhere, and which is more than one token."""
 _REASON: Final = Form(r"^\W*(?:since|because|as|given that) [^,;:.]{3,120}, ")
 """A reason that opens a sentence, which may well be of one token."""
 _WHOLE: Final = Form(
     r"\b(?:full|whole|entire|total|complete|close to|nearly|almost|practically|virtually"
-    r"|roughly all)\b"
+    r"|roughly all)\b(?! (?:batch|group|load)\b)"
 )
 """What many tokens do read."""
+_MOVES: Final = Form(r"\b(?:reads?|moves?|streams?|loads?|fetch(?:es)?|pulls?)\b[^.;:]{0,24}?\d")
 _OF_STEP: Final = Form(r"\b(?:weights?|steps?|traffic|bytes)\b")
 _WIDTHS: Final = (16.0, 8.0, 4.5)
 

@@ -123,7 +123,8 @@ def _sentences(audit: Audit) -> Iterator[Finding]:
 _ELSEWHERE = (
     r"(?<!without )(?<!without any )(?<!no )\boffload|\bcpus?\b|\b(?:system|main|host|plain"
     r"|regular|slow) "
-    r"(?:ram|memory)|\bddr\d|\bdimms?\b|\bdisk|\bssd|\bnvme|\bmmap|\bpaged? (?:in|out)|\bswap"
+    r"(?:ram|memory)|\bd?dr(?:am|\d)|\bdimms?\b|\bdisk|\bssd|\bnvme|\bmmap|\bpaged? (?:in|out)"
+    r"|\bswap"
     r"|expert cache|on the host|unified memory|stream(?:ed|ing)? (?:in |from )"
 )
 """Words that put the experts somewhere else."""
@@ -147,6 +148,7 @@ _COUNTED = (
     r" (?:the |its |our )?\d+ (?:\w+ )?experts\b"
 )
 """How many of the experts a memory holds, which is no claim that all of them fit."""
+_PLACE = Form(r"\b(?:cpus?|dram|ddr\d?|host|(?:system|main) (?:ram|memory)|disk|ssd|nvme)\b")
 _PART_KEPT = 0.85
 _NO_MORE = Form(r"\b(?:no|not) more than\b|\bat (?:most|best)\b")
 
@@ -191,6 +193,7 @@ def _judge(said: Said) -> Wrong | None:
         said.says(_COUNTED)
         or said.says(_OTHER_AMOUNT)
         or said.has(_ELSEWHERE)
+        or _is_split(statement)
         or _NOT_THE_MODEL.search(about)
     ):
         return None
@@ -207,6 +210,13 @@ def _judge(said: Said) -> Wrong | None:
         sure,
         numbers={"total_parameters": total, "stated_bytes": held},
     )
+
+
+def _is_split(statement: Statement) -> bool:
+    """Whether a table tells the memory of several places, each of which holds a part."""
+    if statement.table is None:
+        return False
+    return any(_PLACE.search(header) is not None for header in statement.table[0])
 
 
 def _like_smaller(
@@ -240,9 +250,23 @@ def _needed(text: str) -> list[float]:
 
 
 def _of_device(statement: Statement) -> float:
-    """Memory of the device that a sentence names, in bytes; 0 where it names none or several."""
-    named = {one.identifier for one in devices_in(statement.sentence_text)}
-    return device(named.pop()).memory_gb * 1e9 if len(named) == 1 else 0.0
+    """Memory of the one device that a sentence names, in bytes; 0 where it names none or a kind.
+
+    "Runs on B200 and GB200" tells what is supported, and "needs H100s" no number of them.
+    """
+    text = statement.sentence_text
+    found = devices_in(text)
+    alone = any(_ONE.search(text, max(0, one.start - _ARTICLE), one.start) for one in found)
+    named = {one.identifier for one in found}
+    return device(named.pop()).memory_gb * 1e9 if alone and len(named) == 1 else 0.0
+
+
+_ARTICLE = 40
+_ONE = Form(
+    r"\b(?:an?|one|single|1|my|our|your|the|this|that|any|each|every|same"
+    r"|only)(?:[- ](?!(?:on|in|onto|with|to|for)\b)[\w.-]+){0,3}?"
+    r"[- ×x]{0,3}$"
+)
 
 
 _OF_MEMORY = Form(r"\b(?:vram|memory|ram|hbm|footprint)\b(?! (?:traffic|bandwidth|reads?|read))")

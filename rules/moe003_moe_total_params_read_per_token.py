@@ -149,7 +149,9 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if not is_small_batch(statement) or (statement.frame.batch or 1) > 1:
         return None
-    if re.search(_SEVERAL, statement.text, re.IGNORECASE) or statement.is_aggregate:
+    if re.search(_SEVERAL, statement.text, re.IGNORECASE):
+        return None
+    if statement.is_aggregate and not said.says(_ALL_COUNTED):
         return None
     summed = "AGGREGATE" in statement.sentence and _OF_ONE_TOKEN.search(statement.text) is None
     if summed and statement.frame.total_bandwidth_gbs is None and not said.says(_ALL_COUNTED):
@@ -204,7 +206,8 @@ def _judge(said: Said) -> Wrong | None:
 
 _OF_ONE_TOKEN = Form(r"\b(?:for|per|on|with) (?:each|every|a|one|any)(?: single)? token\b|/token\b")
 _ALL_COUNTED = (
-    r"\d ?[BT] (?:in )?total\b|\btotal (?:parameters?|params|weights?|size|of \d[\d.]* ?[BT])\b"
+    r"\d ?[BT] (?:parameters |params |weights )?(?:in )?total\b"
+    r"|\btotal (?:parameters?|params|weights?|size|of \d[\d.]* ?[BT])\b"
 )
 """What is summed are the parameters, and no users."""
 _DENSE_LABEL = Form(r"\W*(?:an? |the )?dense\b[^.;:]{0,32}:")

@@ -32,6 +32,7 @@ from advisor.audit import Audit
 from advisor.catalog.features import small_m_kernel
 from advisor.evidence import expects_speed, lever_facts, lever_numbers
 from advisor.finding import Confidence, ErrorClass, Finding, Severity
+from advisor.forms import Form
 from advisor.levers.prune import Prune
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.rule import PROSE, Rule
@@ -160,10 +161,13 @@ def _saves(statement: Statement) -> Confidence | None:
     if not about or statement.phase in NO_DECODE or "PACKED" in statement.nearby:
         return None
     amount = re.search(r"\b(?:half|halv\w+|\d{1,2} ?%)", statement.text, re.IGNORECASE)
-    told = "DENSE" in statement.nearby or (statement.phase is Phase.DECODE and amount is not None)
+    dense = "DENSE" in statement.nearby and _THAN_DENSE.search(statement.text) is None
+    told = dense or (statement.phase is Phase.DECODE and amount is not None)
     return confidence_of(statement) if told or statement.kind is Kind.SKIPPED else None
 
 
+_THAN_DENSE: Final = Form(r"\b(?:than|over|against|versus)\b[^.;:]{0,24}? (?:dense|unstructured)\b")
+"""Dense or unstructured weights as what 2:4 is compared with."""
 _BY_BYTES = r"\b(?:by|through|via) (?:its|the|fewer) (?:\w+ )?bytes\b|\bthe right kernel\b"
 
 

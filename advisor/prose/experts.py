@@ -25,15 +25,29 @@ _READ: Final = (
     r"(?:read|stream|load|fetch|pull|mov|transfer|touch|drag|cross|visit|swe[ep]+t?|scann?|travers"
     r"|shovell?|haul)\w*"
 )
+_WEIGHTS: Final = (
+    r"(?:weights?|models?|parameters?|params?|files?|checkpoints?|networks?|matri(?:x|ces)|tensors?"
+    r"|experts?|ffns?|mlps?|mixtures?|moe|gguf|llm|layers?|bytes|gigabytes|size|lot|set|bank|stack"
+    r"|ensemble)"
+)
+"""What the weights of a model are called."""
+_AMOUNT: Final = r"\d[\d.,]* ?(?:[GT]B|B|gigs?|billion|trillion)\b"
 _WHOLE: Final = (
-    r"(?:(?:the |its |their |a )?(?:whole|entire|full|complete)(?! cop(?:y|ies)\b)(?: of)?(?: the"
-    r"| its)?"
-    r"(?: \d[\d.]* ?(?:GB|B|billion|trillion)\b)?"
+    r"(?:(?:the |its |their |a )?(?:whole|entire|full|complete)(?![-]| cop(?:y|ies)\b)(?: of)?"
+    rf"(?: the| its)?(?: (?:(?!kv|cache|router|gate|block|page|token|vocab|hidden|context"
+    rf"|memory)[\w-]+ ){{0,2}}?"
+    rf"(?:{_WEIGHTS}\b|{_AMOUNT})|(?=[.,;:]|$))"
     r"|all of (?:it|them|its|these|those|which|the)|all (?:the |its |their )?(?:weights|parameters"
     r"|matrices|\d[\d.]* ?(?:GB|B|billion|trillion))|every (?:single )?(?:one of them|weight"
     r"|parameter|byte)|(?<!of )(?:its|their|the) (?:full |whole )?(?:\d[\d.]* )?(?:trillion"
     r"|billion))"
 )
+OTHER_READER: Final = Form(
+    r"\b(?:tokeni[sz]er|scheduler|sampler|loader|connector|profiler"
+    r"|calibrat\w+|optimi[sz]er|trainer|rebalanc\w+|ranks?|prefetch\w*|detokeni[sz]er|indexer"
+    rf"|dense(?: (?!and\b)[\w.-]+){{1,2}}?)(?: [\w-]+){{0,2}}? {_READ}\b"
+)
+"""Who reads something for itself, or is no mixture."""
 READS_WHOLE: Final = Form(
     rf"\b{_READ} (?:\w+ ){{0,3}}?{_WHOLE}"
     rf"|\b{_WHOLE}[^.;:]{{0,48}}? (?:is|are|be|been|gets?|has to|have to|must)(?: be)? (?:\w+ )?"
@@ -119,7 +133,8 @@ FOR_EACH: Final = Form(
 )
 """What tells it of one token, or of one step."""
 HELD: Final = Form(
-    r"\b(?:resident|held|holds?|hosts?|memory needed|needed to|fits?|capacity|stored?|kept|sit|sits"
+    r"\b(?:resident|held|holds?|hosts?|memory needed|needed to|fits?|capacity|stored?|kept"
+    r"|stays? (?:in|on|resident)|sit|sits"
     r"|live|lives|occup\w+|footprint"
     r"|allocat\w+|disk|download\w*|vram|must be in|have to be in|available"
     r"|gb of (?:\w+ )?(?:memory|ram|hbm))\b"

@@ -150,6 +150,14 @@ def signed(block: Block, sentence: Sentence, clause: Clause) -> Effect | None:
     return None
 
 
+_NONE_SAVED: Final = Form(
+    r"\W*(?:(?:so|thus|hence|and|but|therefore|then)\b,? )?(?:no|not a single|zero|without any)"
+    r" (?:\w+ ){0,2}?(?:bytes?|traffic|reads?|memory|bandwidth) (?:(?:is|are|was|were"
+    r"|gets?) )?saved\b"
+)
+"""A saving that is denied in a clause without a verb: "No bytes saved"."""
+
+
 def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
     """Fewer bytes, said as such: "removes 40% of the weight traffic", "has to fetch half of".
 
@@ -169,7 +177,9 @@ def saving(clause: Clause, text: str, *, pruned: bool) -> Effect | None:
     metrics = ("BYTES", "CAPACITY") if pruned else ("BYTES",)
     pair = change_near(clause.tags, "DOWN", metrics)
     if pair is not None and (
-        is_contrasted(text, pair, clause.start) or is_of_time(clause.tags, pair)
+        is_contrasted(text, pair, clause.start)
+        or is_of_time(clause.tags, pair)
+        or _NONE_SAVED.match(text) is not None
     ):
         return None
     if pair is not None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from advisor.forms import Form
 from advisor.prose.activations import are_narrowed
+from advisor.prose.no_weights import is_no_attention_head, is_of_no_head, is_of_no_weight
 from advisor.prose.tagging import Tag, names
 from advisor.prose.threads import is_program
 from advisor.prose.zeros import are_two_of_four
@@ -96,10 +97,11 @@ _SOME_MATH: Final = (
     "product", "ultipl", "fma", "FMA", "macs", "MACs", "math", "rithmetic", "vec",
 )  # fmt: skip
 _REPLACED: Final = frozenset(
-    {"S24", "PRUNE", "MASK", "ATTN", "SPEC", "LAYERS", "KVQ", "TP", "BATCH"}
+    {"S24", "PRUNE", "MASK", "ATTN", "SPEC", "LAYERS", "KVQ", "TP", "BATCH", "DENSE"}
 )
 _INSTEAD: Final = Form(
-    r"\b(?:instead of|(?:rather )?than|in place of|replac(?:es?|ed|ing)|unlike|without|no)"
+    r"\b(?:instead of|(?:rather )?than|in place of|replac(?:es?|ed|ing)|unlike|without|no"
+    r"|of what)"
     r" (?:(?!by |with )[\w:-]+ ){0,2}$",
 )
 _SOME_ATTENTION: Final = Form(r"naive|eager|math|tiled|fused|backend|implementation|kernel|matri")
@@ -140,7 +142,9 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name in _SETTINGS and _is_constant(text, tag))
         and not (tag.name == "PEAK" and _is_no_rate(text, tag))
         and not (tag.name in _REPLACED and _is_replaced(text, tag))
-        and not (tag.name == "PRUNE" and _is_attention(text, tag))
+        and not (tag.name == "PRUNE" and is_of_no_weight(text, tag))
+        and not (tag.name in {"MASK", "DENSE"} and is_of_no_head(text, tag))
+        and not (tag.name == "HEADS" and is_no_attention_head(text, tag))
         and not (tag.name in {"PRUNE", "MASK"} and _is_of_cost(text, tag))
         and not (tag.name == "PRUNE" and _is_setting(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
@@ -256,11 +260,6 @@ def _is_setting(text: str, tag: Tag) -> bool:
     if text[tag.start : tag.end].lower() not in _SET_TO:
         return False
     return _PARTS_OF_A_MODEL.search(text, max(0, tag.start - 160), tag.start + 160) is None
-
-
-def _is_attention(text: str, tag: Tag) -> bool:
-    """Whether what is sparse is the attention, and no weight."""
-    return text[tag.start : tag.end].lower() in {"sparse", "sparsity"} and "ttention" in text
 
 
 _OF_BOTH: Final = Form(

@@ -71,7 +71,10 @@ MARKS: Final = MappingProxyType(
             "regular dense, kernel as it is, kernels as they are, dense kernel, unchanged "
             "kernel(|s), layout alone, layout unchanged, plain nn linear, nn linear unchanged, "
             "ordinary nn linear, standard gemm(|s), save pretrained, normal checkpoint, usual "
-            "checkpoint, as usual, same file, regular checkpoint, dense gemv"
+            "checkpoint, as usual, same file, regular checkpoint, dense gemv, (file|checkpoint) "
+            "size (|is |stays |remains )(same|the same|unchanged|as before), keep(|s|ing) the "
+            "(layout|format|shapes), (format|layout|disk|hbm) unchanged, before and after pruning, "
+            "no (special|custom|extra) kernel(|s)"
         ),
         "MASK": (
             "null(|s|ed|ing) (|out), null(s|ed|ing), blank(|s|ed"

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
 
-from advisor.finding import Finding
+from advisor.finding import Confidence, Finding
 from advisor.levers.base import OPEN_WIDTHS
 from advisor.proposal import Engine, Proposal, ProposedLever, Reading, Splits, Stated, Workload
 from advisor.prose.blocks import Page
@@ -144,7 +144,7 @@ def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
         if language in _SHELLS and fence.end - fence.start <= _LONGEST_BLOCK:
             from advisor.readers.shell import read_commands  # noqa: PLC0415 - few documents
 
-            yield place, Reading(source, tuple(read_commands(source, place)))
+            yield place, Reading(source, tuple(map(_shown, read_commands(source, place))))
             continue
         module = _READERS.get(language)
         if module is None or fence.end - fence.start > _LONGEST_BLOCK:
@@ -156,4 +156,26 @@ def _fenced(source: Source, page: Page) -> Iterator[tuple[Span, Reading]]:
         inner = Source(source.path, blank[: fence.start] + source.text[fence.start : fence.end])
         reading = import_module(f"advisor.readers.{module}").read(inner, named=False)
         is_ours = _KEY.search(source.text, fence.start, fence.end) is not None
-        yield place, reading if is_ours else Reading(source, reading.proposals)
+        yield place, reading if is_ours else Reading(source, tuple(map(_shown, reading.proposals)))
+
+
+_SHOWN: Final = frozenset({"prune", "low_rank", "quantize.kv"})
+"""What a call does to any checkpoint, and a cache that is narrow for room as often as for speed."""
+
+
+def _shown(proposal: Proposal) -> Proposal:
+    """A configuration as a document shows it: how a tool is called, which promises nothing.
+
+    The checkpoint is the reader's own and need be no language model; how it is stored and served
+    afterwards, and what a flag is for, the document tells in its prose or not at all.
+    """
+    if proposal.kind != "configuration":
+        return proposal
+    levers = tuple(
+        proposed._replace(confidence=Confidence.LOW)
+        if proposed.claim is None
+        and not _SHOWN.isdisjoint({proposed.lever.kind, proposed.lever.machine_kind})
+        else proposed
+        for proposed in proposal.levers
+    )
+    return proposal._replace(levers=levers)

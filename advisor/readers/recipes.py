@@ -145,8 +145,13 @@ def _value(node: Node, variables: Mapping[str, object]) -> object:
     return {entry.key.text: _value(entry.value, variables) for entry in node.entries}
 
 
-def _add(setup: Setup, modifier: Modifier, effect: Effect, path: tuple[str, ...]) -> None:
-    """One lever, at the argument that sets it, else at the modifier's name."""
+def _add(
+    setup: Setup, modifier: Modifier, effect: Effect, path: tuple[str, ...], *, sure: bool = True
+) -> None:
+    """One lever, at the argument that sets it, else at the modifier's name.
+
+    `sure`: whether it is proposed, and not a mask kept that another run may have packed since.
+    """
     span = modifier.span
     node: Node | None = modifier.arguments
     value = None
@@ -156,7 +161,7 @@ def _add(setup: Setup, modifier: Modifier, effect: Effect, path: tuple[str, ...]
             break
         span, node = modifier.text.place(entry.key.span), entry.value
         value = modifier.text.place(entry.value.span)
-    setup.add((effect,), span, value)
+    setup.add((effect,), span, value, sure=sure)
 
 
 def _entry(node: Node | None, name: str) -> Entry | None:
@@ -185,7 +190,15 @@ def _add_pruning(
     if pattern != "2:4":
         fields = _known(fields, "sparsity", sparsity)
     where = path or next(((name,) for name in ("sparsity", "final_sparsity") if name in values), ())
-    _add(setup, modifier, Setting("prune", fields), where)
+    sure = not (holds and not stated) and _ENCODER.search(modifier.text.text) is None
+    _add(setup, modifier, Setting("prune", fields), where, sure=sure)
+
+
+_ENCODER: Final = re.compile(
+    r"\b(?:distil|ro|al|mobile|tiny)?bert\b|\bdeberta|\bencoder\.|\bclassifier\b|\bqa_outputs\b",
+    re.IGNORECASE,
+)
+"""Names of the modules of models that emit no tokens: zeros in them slow down no decode."""
 
 
 def _known(fields: dict[str, object], name: str, value: object) -> dict[str, object]:

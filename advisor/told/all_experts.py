@@ -11,6 +11,7 @@ from advisor.prose.experts import (
     FOR_EACH,
     HELD,
     LIKE_DENSE,
+    OTHER_READER,
     PART_OF,
     TAKEN,
     whole_read,
@@ -48,7 +49,8 @@ _OF_FEW: Final = Form(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
     r"|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
-    r"|already|by then|(?:medium|moderate|large|larger|high|higher|big|bigger) batch(?:es)?"
+    r"|already|by then|calibrat\w*|(?:chosen|selected|picked) ones|(?:medium|moderate|large|larger"
+    r"|high|higher|big|bigger) batch(?:es)?"
     r"|balanc\w+|unless|except|any of|spread\w*|distribut\w*|shard\w*"
     r"|places?|(?:two|2|four|eight) of them|first (?:forward )?pass|paged? in|warm-?up"
     r"|download\w*)\b"
@@ -76,6 +78,8 @@ def reads_all(said: Said) -> bool:
     if statement.kind is not Kind.READS and not per_token:
         return False
     text = statement.text
+    if OTHER_READER.search(text) is not None:
+        return False
     asked = question_before(statement) or ""
     alone = FOR_EACH.search(f"{asked} {statement.sentence_text}") or statement.is_single
     if (whole := whole_read(text)) is not None and alone:
