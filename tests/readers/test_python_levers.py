@@ -397,8 +397,58 @@ def quantize(layer, hessian, damp):
             "        head_mask = self.get_head_mask(head_mask, self.config.num_hidden_layers)\n"
             "        return self.encoder(hidden, head_mask=head_mask)\n"
         ),
+        # scales that were kept from 0, folded from a norm into the layers after it
+        (
+            "def smooth(norm, layers, scales):\n"
+            "    live = (norm.weight != 0).nonzero()\n"
+            "    scales = scales / scales[live].max()\n"
+            "    for layer in layers:\n"
+            "        layer.weight.mul_(scales.view(1, -1))\n"
+        ),
+        # the part of each token that one expert has
+        (
+            "def run(tokens, indices, weights, number):\n"
+            "    mask = (indices == number).to(weights.dtype)\n"
+            "    share = weights * mask\n"
+            "    return tokens * share\n"
+        ),
+        # rows of tokens that are not there yet
+        (
+            "def grow(embedding, vocab_size):\n"
+            "    embedding.weight.data[vocab_size:, :] = 0\n"
+            "    embedding.weight.data[embedding.num_embeddings_now :].fill_(0)\n"
+        ),
+        # an average of several models
+        (
+            "def merge(deltas, weights, least):\n"
+            "    mask = deltas.abs() > least\n"
+            "    return (weights * mask).sum(dim=0)\n"
+        ),
+        (
+            "def route(weights, not_selected_experts):\n"
+            "    weights.scatter_(1, not_selected_experts, 0)\n"
+        ),
+        # the weight of each token in a loss
+        (
+            "def shares(prefix, mask):\n"
+            "    weight = torch.flip(torch.cumsum(prefix, dim=-1), dims=[-1])\n"
+            "    weight = weight * mask\n"
+            "    return weight\n"
+        ),
     ],
-    ids=["padding", "average", "scale", "parameter", "passed-on"],
+    ids=[
+        "padding",
+        "average",
+        "scale",
+        "parameter",
+        "passed-on",
+        "smoothed",
+        "routed",
+        "vocabulary",
+        "merged",
+        "not-selected",
+        "loss",
+    ],
 )
 def test_code_of_libraries_is_no_pruning(code: str) -> None:
     assert kinds(f"import torch\nfrom torch import nn\n\n{code}") == set()

@@ -34,6 +34,10 @@ _SAME_NUMBERS: Final = frozenset(
      "cuda", "transpose", "permute", "t", "unflatten", "squeeze", "unsqueeze", "view_as", "double",
      "numpy", "ravel", "bfloat16"}
 )  # fmt: skip
+_RECKONS: Final = frozenset(
+    {"flip", "cumsum", "cumprod", "softmax", "sigmoid", "exp", "log", "clamp", "linspace", "arange"}
+)
+"""Functions whose results are weights of an average, and no model's."""
 _COMPARES: Final = frozenset({"gt", "ge", "lt", "le", "greater", "less", "isin", "logical_not"})
 _FOUR: Final = 4
 
@@ -142,9 +146,11 @@ class Scope:
         return is_state and rest == "[]"
 
     def _is_reckoned(self, node: ast.expr) -> bool:
-        """Whether a name that says weight holds a product of other things: `similarity * kept`."""
+        """Whether a name that says weight is reckoned from other things: `similarity * kept`."""
         value = self.known.get(node.id) if isinstance(node, ast.Name) else None
-        if not isinstance(value, ast.BinOp):
+        if not isinstance(value, ast.BinOp) and not (
+            isinstance(value, ast.Call) and method_of(value) in _RECKONS
+        ):
             return False
         parts = (item for item in ast.walk(value) if isinstance(item, ast.expr))
         return not any(WEIGHT.search(dotted(item)) for item in parts)
@@ -154,10 +160,10 @@ class Scope:
         if isinstance(node, ast.Call) and method_of(node) == "where" and not _has_zeros(node):
             return False  # `where(flipped, -scale, scale)` chooses between two numbers
         for item in ast.walk(node):
-            if isinstance(item, ast.Compare):
+            if isinstance(item, ast.Compare) and not _tells_equals(item):
                 return True
             if isinstance(item, ast.Name) and (item.id in self._masks or _MASK.search(item.id)):
-                return True
+                return not _tells_equals(self.known.get(item.id))
             if isinstance(item, ast.Attribute) and _MASK.search(item.attr):
                 return True
             if isinstance(item, ast.Call) and method_of(item) in _COMPARES:
@@ -265,6 +271,18 @@ def arguments_of(node: ast.expr) -> list[ast.expr]:
 def names_in(node: ast.AST) -> set[str]:
     """Every name of an expression."""
     return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+
+
+def _tells_equals(value: ast.expr | None) -> bool:
+    """Whether a mask holds what equals something, as the tokens of one expert: `indices == 3`.
+
+    What is pruned is chosen by its size, and never by one value.
+    """
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        value = value.func.value
+    if not isinstance(value, ast.Compare):
+        return False
+    return all(isinstance(sign, ast.Eq | ast.NotEq) for sign in value.ops)
 
 
 def _has_zeros(where: ast.Call) -> bool:

@@ -42,7 +42,7 @@ from advisor.readers.python.zeroed import (
 def found_in(scope: Scope) -> Iterator[Found]:
     """Every idiom of a body, in order of the text."""
     yield from low_rank(scope)
-    done: set[ast.AST] = set()
+    done: set[ast.AST] = {summed for call in scope.calls if (summed := _summed(call)) is not None}
     for node in scope.nodes:
         match node:
             case ast.BinOp() if isinstance(node.op, ast.Mult) and node not in done:
@@ -67,6 +67,14 @@ def found_in(scope: Scope) -> Iterator[Found]:
                 yield from deleted(scope, node)
             case ast.For():
                 yield from left_early(node)
+
+
+def _summed(call: ast.Call) -> ast.AST | None:
+    """What a call sums up: `(weights * mask).sum(dim=0)` is an average, and no pruned weight."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or function.attr not in {"sum", "mean"}:
+        return None
+    return function.value
 
 
 def _of_call(scope: Scope, node: ast.Call) -> Iterator[Found]:

@@ -27,8 +27,11 @@ _CHOSEN: Final = re.compile(r"mask|prun|thresh|zero|drop|sparse|< |<=|indices|wh
 _PRUNES: Final = re.compile(r"prune|sparsif|zero_out|threshold", re.IGNORECASE)
 _STRUCTURE: Final = re.compile(r"channel|row|col|struct|head|layer|neuron", re.IGNORECASE)
 _TOKENS: Final = re.compile(r"embed|\bw[tp]e\b|\bemb\b")
+_OF_VOCABULARY: Final = re.compile(r"vocab|embed|pad", re.IGNORECASE)
 _WIDTH: Final = re.compile(r"bit|^q$")
 _WIDEST: Final = 8
+_ROUTED: Final = re.compile(r"expert|rout|top_?k_(?:ids|idx|indices)", re.IGNORECASE)
+"""Which experts a router leaves out for a token."""
 _GATE: Final = re.compile(r"mask|gate", re.IGNORECASE)
 _KEPT: Final = re.compile(
     r"kv|cache|past|^(?:new_)?keys?(?:_states?)?$|^(?:new_)?values?(?:_states?)?$"
@@ -62,7 +65,7 @@ def zeroed(scope: Scope, node: ast.AST, target: ast.expr) -> Iterator[Found]:
     if any(_tells_dead(scope.known.get(name)) for name in names_in(target.slice)):
         return
     whole = isinstance(target.slice, ast.Tuple)
-    if not whole and _TOKENS.search(dotted(target.value)):
+    if _OF_VOCABULARY.search(index) or (not whole and _TOKENS.search(dotted(target.value))):
         return  # rows of an embedding: tokens that are new, or padding
     if HEAD.search(index) or names_in(target.slice) & scope.about_heads:
         yield pruned(node, "heads", "masked")
@@ -99,8 +102,15 @@ def in_place(scope: Scope, node: ast.Call) -> Iterator[Found]:
         yield from zeroed(scope, node, owner)
     elif method in {"mul_", "masked_fill_"} and any(map(scope.is_mask, node.args[:1])):
         yield from masked(scope, node, *node.args)
-    elif method in {"scatter_", "index_fill_"} and node.args and is_zero(node.args[-1]):
+    elif method in {"scatter_", "index_fill_"} and _fills_zeros(node):
         yield from masked(scope, node)
+
+
+def _fills_zeros(call: ast.Call) -> bool:
+    """Whether places of a weight become 0: not those of experts that a router leaves out."""
+    if not call.args or not is_zero(call.args[-1]):
+        return False
+    return not any(_ROUTED.search(ast.unparse(arg)) for arg in call.args)
 
 
 def assigned(scope: Scope, node: ast.Assign, value: ast.expr) -> Iterator[Found]:
