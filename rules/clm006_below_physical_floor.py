@@ -53,6 +53,7 @@ from advisor.told.cache_read import is_of_other_length, least_cache
 from advisor.told.own_operands import (
     is_ambiguous,
     is_of_unknown,
+    is_read_in_part,
     names_several_devices,
     own_words,
     tells_bytes,
@@ -409,6 +410,8 @@ def _is_by_bytes(said: Said) -> bool:
         return False
     dense = statement.frame.model is not None  # a known one, of which every weight is read
     if "MOE" in statement.around and statement.frame.active_parameters is None and not dense:
+        return False
+    if is_read_in_part(said):
         return False
     alone = (statement.frame.devices or 1) == 1 and statement.frame.total_bandwidth_gbs is None
     if alone and (said.has(_MANY) or statement.cause == "TP"):

@@ -368,6 +368,8 @@ def _in_words(text: str, tokens: Sequence[Token]) -> Iterable[Mention]:
             stop = at + 1
             while stop < len(tokens) and _continues_device(tokens, stop):
                 stop += 1
+            if stop == at + 1 and _is_hyphenated(tokens, stop):
+                stop += 2  # "M2-Max"
             start, end = token.start, tokens[stop - 1].end
             yield Mention(Aspect.HARDWARE, 0.0, 0.0, 0.0, text[start:end], start, end)
             yield from _counted_in_words(tokens, at)
@@ -394,6 +396,14 @@ def _continues_device(tokens: Sequence[Token], at: int) -> bool:
     if size and tokens[at + 1].folded == "gb" and tokens[at + 1].glued:
         return True
     return token.folded == "gb" and token.glued and tokens[at - 1].kind is TokenKind.NUMBER
+
+
+def _is_hyphenated(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a hyphen and the variant of a device stand at a place."""
+    if at + 1 >= len(tokens) or tokens[at].raw not in HYPHENS or not tokens[at].glued:
+        return False
+    variant = tokens[at + 1]
+    return variant.glued and _DEVICE_TAIL.fullmatch(variant.raw) is not None
 
 
 def _counted_in_words(tokens: Sequence[Token], at: int) -> Iterable[Mention]:

@@ -38,9 +38,9 @@ def device_called(name: str) -> str | None:
 
 
 _CARD: Final = Form(
-    r"(?:(?<![\w.,$€-])|(?<=\d[x×]))(?:RTX |GTX |RX |GeForce |Radeon )?"
+    r"(?:(?<![\w.,$€-])|(?<=\d[x×]))(?:(?:RTX|GTX|RX|GeForce|Radeon)[-_ ]?)?"
     r"(?P<card>[2-5]0[5-9]0|7900)(?P<plural>s)?"
-    r"(?P<tail> ?(?:Ti|Super|XTX|XT|GRE|D)\b)?(?P<size> \d{1,2} ?GB\b)?"
+    r"(?P<tail>[- ]?(?:Ti|Super|XTX|XT|GRE|D)\b)?(?P<size> \d{1,2} ?GB\b)?"
     r"\b(?! ?(?:tok|t/s|ms\b|[KMGT]i?B\b|MHz|GHz|%|/|TFLOPS"
     r"|W\b|tokens|requests|users|steps|layers|\d))",
 )
@@ -56,7 +56,7 @@ _IN_WORDS: Final = Form(
 _LETTERED: Final = re.compile(
     r"\b(?:(?:RTX |Tesla |Quadro )?(?:A(?:2|10G?|16|30|40|100|800|[2456][05]00)|P(?:4|40|100)|T4G?"
     r"|V100S?|L(?:2|4|20|40S?)|H(?:20|100|200)|B(?:200|300)|GH200)|MI\d{2,3}[AX]?|W[67][5-9]00"
-    r"|M[1-5](?: (?:Pro|Max|Ultra))?|RTX (?:PRO )?[4-6]000(?: Ada)?)\b"
+    r"|M[1-5](?:[- ](?:Pro|Max|Ultra))?|RTX (?:PRO )?[4-6]000(?: Ada)?)\b"
     r"(?: (?:(?:\d\d GB|\d\dGB)\b)?(?: ?(?:SXM\d?|PCIe|NVL))?)?"
 )
 """Cards of data centres and chips of Apple by letter and number."""
@@ -77,7 +77,7 @@ def devices_in(text: str) -> list[NamedDevice]:
 
 def _card_name(match: re.Match[str]) -> str:
     maker = "RX" if match["card"] == "7900" else "RTX"
-    return f"{maker} {match['card']}{match['tail'] or ''}{match['size'] or ''}"
+    return f"{maker} {match['card']}{(match['tail'] or '').replace('-', ' ')}{match['size'] or ''}"
 
 
 def only_device(text: str) -> str | None:

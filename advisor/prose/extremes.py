@@ -32,10 +32,31 @@ _DRAFTS: Final = Form(
 
 
 _MIXTURES: Final = Form(
-    r"\b(?:experts?|mixtures?|moes?|mixtral|gpt-oss|deepseek|\d+x\d+b|a\d+(?:\.\d+)?b"
+    r"\b(?:experts?|mixtures?|moes?|mixtral|gpt-oss|deepseek|kimi|maverick|scout|grok|hunyuan"
+    r"|minimax"
+    r"|glm-4\.[5-9]|\d+x\d+b|a\d+(?:\.\d+)?b"
     r"|active (?:parameters|params|weights)|(?:b|billion) (?:are |is )?(?:active|activated))\b"
     r"|\b(?:activates|routed? to) "
 )
+_HUGE: Final = 150e9
+_DENSE: Final = (175e9, 176e9, 180e9, 253e9, 340e9, 405e9, 530e9, 540e9)
+"""Parameters of dense models beyond the size that nearly all others are mixtures from."""
+
+
+def may_be_mixture(frame: Frame, text: str) -> bool:
+    """Whether a model whose active part is untold is a mixture, by its name or by its size."""
+    if frame.active_parameters is not None:
+        return False
+    size = frame.parameters
+    if size is None and frame.weight_bytes is not None:
+        size = frame.weight_bytes * 8.0 / (frame.weight_bits or 16.0)
+    if size is not None and size > _HUGE:
+        return not any(abs(size / dense - 1.0) < _NOMINAL for dense in _DENSE)
+    if frame.parameters is not None and "distil" in text.lower():
+        return False  # a dense one that a mixture taught
+    return frame.model is None and _MIXTURES.search(text) is not None
+
+
 _FORMAT: Final = r"\b(?:fp|bf|f|int|q)\d{1,2}(?:_\d)?|\b\d{1,2}[- ]bits?"
 _OF_A_PART: Final = Form(
     r"\b\d{1,2}[- ]bits? (?:output |lm |word )?(?:heads?|scales?|embeddings?|logits|norms?"

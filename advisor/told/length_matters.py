@@ -16,7 +16,7 @@ _SMALL_CACHE: Final = (
     r"mamba|hybrid|linear attention|state[- ]space|sliding|(?:local|attention) window"
     r"|window(?:ed)? attention|\brnn|rwkv|\bmla\b|latent|\bbelow\b"
     r"|\bunder\b|\bif\b|sparse attention|\btop-?k\b(?! sampl)|\b(?:dsa|nsa|csa)\b"
-    r"|lightning (?:attention|indexer)|streaming ?llm|retrieval heads?"
+    r"|lightning attention|\bindexer\b|streaming ?llm|retrieval heads?"
 )
 """Models and attention that read little of a long context, and conditions."""
 _SHARED_OUT: Final = (
@@ -31,6 +31,14 @@ _OF_OTHERS: Final = (
     r"|gpus?|workers?|instances?|pools?)\b|\bhead-of-line|\binterfere\w*|\bstalls?\b"
 )
 """The prompt of one request, and the steps of others."""
+_AT_REST: Final = (
+    r"\b(?:not|never) (?:\w+ )?(?:read|touched|fetched)\b[^.;]{0,24}? (?:until|unless)\b"
+    r"|\b(?:idle|paused|inactive|finished|suspended|offloaded) (?:sessions?|requests?|users?"
+    r"|conversations?|sequences?)\b|\bonce (?:offloaded|evicted|swapped)\b"
+    r"|\b(?:kv|cache) (?:\w+ )?(?:transfers?|migrations?|cop(?:y|ies)|copying|movement)\b"
+    r"|\btransfer\w* (?:of )?(?:the )?(?:kv|cache)\b|\bhidden (?:behind|by|under)\b|\boverlap\w*"
+)
+"""A cache that no step reads just now, or that is on its way between devices."""
 _FOR_NOW: Final = (
     r"\bfor (?:now|the moment|the time being)\b[^.;]{0,48}?\b(?:later|come back|return|below|then"
     r"|next|add)\b"
@@ -44,6 +52,7 @@ def is_excepted(said: Said) -> bool:
         said.has(_SMALL_CACHE)
         or said.says(_SHARED_OUT)
         or said.has(_OF_OTHERS)
+        or said.says(_AT_REST)
         or said.says(_FOR_NOW)
     )
 
@@ -72,9 +81,30 @@ _HEAD: Final = Form(
     r"(?:overheads?|perplexity|ppl|accuracy|quality|hit[- ]rates?|hit ratios?|acceptance|waste"
     r"|fragmentation|scheduling|lookups?|hash\w*|tokeni[sz]\w+|block tables?|charges?|prices?"
     r"|outputs? quality|recall"
-    r"|scores?|precision|degradation|errors?)\b"
+    r"|scores?|precision|degradation|errors?"
+    r"|speed-?ups?|gains?|savings?|benefits?|improvements?|ratios?|gemms?|matmuls?|mlps?|ffns?"
+    r"|linear layers?|projections?|adapters?|managers?|schedulers?|routers?|allocators?|billing"
+    r"|limiters?)\b"
 )
 """A clause whose subject is a quality, or the work beside a step."""
+_OF_OTHER_LAYERS: Final = Form(
+    r"\b(?:for|in) (?:the )?(?:linear layers?|mlps?|ffns?|projections?|gemms?|matmuls?|dense layers"
+    r"|experts|non-attention (?:parts?|layers?))\b"
+)
+"""A part of the step that is none of attention."""
+_NO_EFFECT: Final = Form(
+    r"\b(?:ha(?:s|ve|d) no (?:\w+ )?(?:effect|impact|influence|bearing|say)|ma(?:kes?|de) no"
+    r" difference|(?:does|do|did|will|would)(?: not|n['’]t) (?:affect|influence|slow|hurt|touch"
+    r"|matter"
+    r"|(?:change|alter)(?! (?:with|over|across|from|between|as|when|at|beyond|for|up|until)\b)))\b"
+)
+_LENGTH_SUBJECT: Final = Form(
+    r"\b(?:kv|k/v|caches?|contexts?|lengths?|prompts?|histor(?:y|ies)|conversations?|dialog\w*"
+    r"|documents?|sessions?|tokens?|windows?|depth|keys|long(?:er)?|\d+ ?k|it|this|that|they|these"
+    r"|those|which|attention|positions?|novels?|books?|transcripts?|chats?|past|what|how|inputs?"
+    r"|sequences?|logs?|contracts?|pages?|files?|text)\b"
+)
+"""What is long, or the cache of it, or a word that points at them."""
 _IGNORING: Final = Form(r"\b(?:ignor|neglect)(?:e|es|ed|ing|s)? (?P<what>(?:[\w/'’-]+ ?){1,8})")
 _ENDS_OBJECT: Final = re.compile(
     r"\b(?:when|if|for|in|at|on|as|and|than|with|that|which|during|while|because|since|so|here|from"
@@ -99,6 +129,14 @@ def _is_of_other_object(text: str) -> bool:
     return bool(told) and _OF_CACHE.search(told) is None
 
 
+def _is_of_other_cause(text: str) -> bool:
+    """Whether it is a setting that changes nothing, and no length: "block size has no effect"."""
+    told = _NO_EFFECT.search(text)
+    if told is None or not text[: told.start()].strip():
+        return False
+    return _LENGTH_SUBJECT.search(text, 0, told.start()) is None
+
+
 def names_other_subject(text: str) -> bool:
     """Whether a clause names what rightly does not hang on the context."""
     return _OTHER_SUBJECT.search(text) is not None
@@ -110,7 +148,9 @@ def is_about_step(said: Said) -> bool:
     Much else does not hang on a length: an answer's quality, the cost of a draft, a calibration.
     """
     statement = said.statement
-    if _HEAD.match(statement.text) is not None or _is_of_other_object(statement.text):
+    if _HEAD.match(statement.text) is not None or _OF_OTHER_LAYERS.search(statement.text):
+        return False
+    if _is_of_other_object(statement.text) or _is_of_other_cause(statement.text):
         return False
     own = statement.sentence | statement.clause
     if not own.isdisjoint(_OF_STEP_TERMS) or said.says(_OF_STEPS):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from advisor.prose.devices import devices_in
+from advisor.prose.extremes import may_be_mixture
 from advisor.prose.frame import frame_of
 from advisor.prose.model import Statement
 from advisor.prose.named import models_in
 from advisor.prose.rows import SIZE_COLUMN
 from advisor.prose.widths import sizes_of, widths_of
+from advisor.said import Said
 
 
 def own_words(statement: Statement) -> str:
@@ -75,3 +78,19 @@ _FEWEST, _MOST = 0.18, 2.3
 def names_several_devices(text: str) -> bool:
     """Whether a sentence tells figures of several devices: "22 ms on the A100, 41 on the L40S"."""
     return len({one.identifier for one in devices_in(text)}) > 1
+
+
+_SPLIT_MEMORY: Final = (
+    r"\b(?:part(?:s|ly|ially)?|some|half|rest|layers?|experts?|tensors?"
+    r"|attention) (?:\w+ ){0,3}?(?:on|in"
+    r"|to) (?:the )?(?:gpu|cpu|vram|ram|host)\b|\bcpu ?(?:\+|and) ?gpu\b|\bgpu ?(?:\+|and) ?cpu\b"
+    r"|\bhybrid (?:cpu|gpu|inference|setup)|\boverride-tensors?\b|\bexps=cpu\b|\bn-?cpu-?moe\b"
+)
+"""Weights in two memories, which are read at two rates."""
+
+
+def is_read_in_part(said: Said) -> bool:
+    """Whether a token reads a part of the weights, or reads them from two memories."""
+    statement = said.statement
+    about = f"{statement.heading_text} {statement.lead_text} {statement.context_text}"
+    return may_be_mixture(statement.frame, about) or said.has(_SPLIT_MEMORY)
