@@ -279,6 +279,7 @@ _SUMMED: Final = Form(
     r"|delivered"
     r"|produces?|produced|emits?|emitted|puts? out|logs?|logged|reports?|reported|sustains?"
     r"|sustained) (?:about |some |roughly )?\d[\d,. ]*(?:tok|t/s)"
+    r"|\b(?:requests?|queries|reqs?)(?: ?/ ?| per | an? | each )(?:s|sec|seconds?|min|minutes?)\b"
 )
 _SHAPE: Final = Form(r"\bM ?= ?\d+|(?<![\w.])[\d,]+-row\b")
 _COMPUTE_BOUND: Final = Form(r"\b(?:compute|gemm|math|flops?|arithmetic)[- ](?:bound|limited)")

@@ -37,9 +37,9 @@ from advisor.prose.portions import is_portion
 from advisor.prose.scaling import against_fewer
 from advisor.prose.shrinkage import gigabytes_in
 from advisor.prose.split import (
-    BY_COUNT,
     chain_of,
     counts_in_rows,
+    divided_by_count,
     has_replicas,
     is_staged,
     names_devices,
@@ -217,7 +217,7 @@ def _judge(said: Said, before: Sequence[Statement] = ()) -> Wrong | None:
     chain = chain_of(statement, _LINEAR)
     if chain is not None:
         return _too_much(*chain, sure)
-    if BY_COUNT.search(statement.sentence_text) and "TP" in statement.nearby:
+    if divided_by_count(statement.sentence_text) is not None and "TP" in statement.nearby:
         return Wrong(
             "t = a + b/n: only the part that is read and computed divides by n; a 7B came to "
             "3.1x on"

@@ -197,7 +197,7 @@ def _judge(said: Said) -> Wrong | None:
         return short_attention(said)
     elif _apart_for_one(said):
         sure, wrong = confidence_of(statement), True
-    elif sure is None:
+    elif _among_others(said) or sure is None:
         return short_attention(said)
     elif statement.cause == "PREFIX" and statement.table is not None:
         label = f"{statement.table[1][0]} {statement.table[0][statement.table[2]]}"
@@ -237,7 +237,9 @@ def _judge(said: Said) -> Wrong | None:
 
 
 _APART = (
-    r"\bdisaggregat\w+|\bchunked prefill|\bseparat\w+ (?:the )?prefill|\bprefill (?:\w+"
+    r"\bdisaggregat\w+|\bchunked prefill|\bseparat\w+ (?:the )?prefill"
+    r"|\b(?:prompts? in|chunks of the|splitting the) (?:chunks|prompts?)\b"
+    r"|\bprefill (?:\w+"
     r" ){0,3}?(?:on|onto|to)"
     r" (?:its|their|an?|separate|other|dedicated) (?:own )?"
 )
@@ -251,6 +253,14 @@ def _apart_for_one(said: Said) -> bool:
     if statement.clause.isdisjoint({"RATE", "TIME", "DECODE"}) or not said.says(_APART):
         return False
     return re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is None
+
+
+def _among_others(said: Said) -> bool:
+    """Whether prompts are kept out of the steps of others: a user alone would not notice."""
+    statement = said.statement
+    if statement.cause != "PREFIX" or statement.is_single:
+        return False
+    return said.says(_APART) if "PREFIX" in statement.sentence else said.has(_APART)
 
 
 _OF_EACH_WORD = (
@@ -373,6 +383,8 @@ def _rests_on_prompt(said: Said) -> bool:
     if "PREFILL" in statement.sentence or "PREFILL" not in statement.nearby:
         return False
     before = said.statement.context_text.removesuffix(statement.sentence_text)
+    if re.search(_OF_PACE, before, re.IGNORECASE) is None:
+        return False
     return re.search(_OF_DECODE, before, re.IGNORECASE) is None and said.says(_FOLLOWS)
 
 
@@ -384,6 +396,12 @@ _OTHERWISE = (
 )
 """Why a lever on the prompt may help the tokens after it, or the whole request."""
 _OF_DECODE = r"\b(?:decod|generat|tpot|itl|tbt|per token|each token|weights?|output|repl(?:y|ies))"
+_OF_PACE = (
+    r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|time|latency|ttft|throughput|rate|[tp]?flops"
+    r"|comput\w+|arithmetic|utili[sz]\w+|bound|tensor cores?|kernels?|ms|seconds|tok\S*/s"
+    r"|\d[\d.]*[x×]|\d ?%)"
+)
+"""What is told of the pace of a prompt, and not of what it says."""
 _FOLLOWS = (
     r"^\W*(?:as a (?:result|consequence)|so|hence|thus|therefore|consequently|accordingly"
     r"|this)\b"

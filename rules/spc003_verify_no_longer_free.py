@@ -38,17 +38,21 @@ from advisor.prose.drafts import (
     PER_PASS,
     QUALITY_ONLY,
     acceptance_in,
+    adapts_to_load,
     drafted_in,
     is_every_pass,
     is_whatever_accepted,
+    names_drafts,
     tokens_per_pass,
     tokens_told,
     without_conditions,
 )
-from advisor.prose.loads import BUSY, LARGE, SMALL, last_load, most_load, sequences_in
+from advisor.prose.loads import LARGE, SMALL
 from advisor.prose.model import Kind, Phase, Statement, Status
+from advisor.prose.sentences import enumerates_needs
 from advisor.rule import PROSE, Rule
 from advisor.said import NO_DECODE, Said, Wrong, confidence_of
+from advisor.told.draft_loads import SOURCE, is_full, is_long, own_load, sequences_of
 from advisor.wording import digits, factor, factors
 
 RULE = Rule(
@@ -149,6 +153,7 @@ _NEW_TEXT = (
     r" "
     r"board|irrespective|independent(?:ly)? of (?:the )?(?:text|prompt|task|content|input)"
 )
+_NOVEL = Form(_NEW_TEXT)
 _LOAD = r"(?:load|batch(?: sizes?)?|concurrency|traffic|utili[sz]ation|occupancy|queue)s?"
 _ANY_LOAD = (
     rf"\b(?:(?:at|under|for|in|with|on) (?:any|every|all|whatever|each) (?:\w+ )?{_LOAD}"
@@ -209,8 +214,6 @@ _SHARED = 16
 """Sequences in a step from which on verification is not free by itself."""
 _FELT = 1.3
 """A smaller gain is possible at a large batch."""
-_LONGEST_SHORT = 8192
-"""Tokens of context from which on decode stays bound by the cache at any batch."""
 
 
 _ACCEPTANCE_TOLD = Form(_ACCEPTED.replace("|up to", ""))
@@ -268,16 +271,13 @@ def _unpredictable(said: Said, sure: Confidence) -> Wrong | None:
         r"\bnot\b|hardly|\bonly\b|except|\bbut\b|no gain|nothing"
     ):
         return None
+    if enumerates_needs(statement.sentence_text) and not _NOVEL.search(statement.text):
+        return None  # "code needs prompt lookup, stories need sampling"
     return Wrong(
         "n-gram drafts repeat what the text already holds: where little recurs a pass yields hardly"
         " more than 1 token, about 1.0x",
         sure,
     )
-
-
-def _sequences(said: Said) -> int:
-    """The most sequences in a step that the sentence or its frame tells."""
-    return max(said.statement.frame.batch or 0, sequences_in(said.statement.sentence_text))
 
 
 _LONGER = Form(
@@ -287,71 +287,11 @@ _LONGER = Form(
     r"|\bmore (?:draft(?:ed)? tokens|guesses|drafts) (?:are|is) always (?:better|faster)\b"
 )
 """Drafts that are to be the better the longer they are."""
-_PARTED = Form(r",? (?:and|but|while|whereas) (?:costs?|needs?|takes?|pays?|slows?|not|loses?)\b")
-"""Two loads of which different things are said."""
-_COMPARED = re.compile(r"\b(?:same|just|exactly|as much) (?:as|like)\b.*", re.IGNORECASE)
-"""What a load is compared with: "same as for a lone user"."""
-_SOURCE = re.compile(
-    r"\b(?:g[ai]ves?|given|brought|brings?|had|has|saw|seen|sees?|got|gets?|measured|show(?:s|ed"
-    r"|n)?"
-    r"|yield(?:s|ed)|found|known|of|from|for) (?:by |on |at |for |with )?(?:an? |the |our )?"
-    r"(?:lone|single|one|idle|batch(?: size)? (?:1|one)|bs ?=? ?1)\b[^.;,]{0,24}?"
-    r"(?= (?:still |also )?(?:carr|hold|appl|stay|surviv|remain|persist|transfer|is|will"
-    r"|continue))",
-    re.IGNORECASE,
-)
-"""The load at which a gain was seen that is carried over to another: "the 2.5x of a lone user"."""
-_THERE = Form(r"\b(?:there|its|it|same|too|also|as well|either|these|those|this|that|on top)\b")
-
-
-def _own_load(statement: Statement) -> int | None:
-    """Sequences in a step by the clause: the first of two of which different things are said."""
-    told = _COMPARED.sub("", statement.text)
-    if statement.kind is Kind.CARRIED:
-        told = _SOURCE.sub("", told)
-    parted = _PARTED.search(told)
-    return most_load(told if parted is None else told[: parted.start()])
-
-
-def _is_large(said: Said) -> bool:
-    """Whether a step is full: by its clause or sentence, or by what was told last before."""
-    statement = said.statement
-    own = _own_load(statement)
-    if own is not None and statement.table is None:
-        return own >= LARGE
-    full = sequences_in(statement.sentence_text) >= LARGE or said.says(BUSY)
-    if full or "LARGE_BATCH" in statement.sentence or (statement.frame.batch or 0) >= LARGE:
-        return True
-    before = statement.context_text[: statement.context_text.rfind(statement.sentence_text)]
-    return _goes_on(statement) and (last_load(before) or 0) >= LARGE
-
-
-def _goes_on(statement: Statement) -> bool:
-    """Whether a clause is about the load told before it.
-
-    It points there, carries a figure over to it, or is the reason for a clause that does.
-    """
-    if statement.is_aggregate or statement.kind is Kind.CARRIED:
-        return True
-    reason = statement.opener in {"since", "because", "as"}
-    told = statement.sentence_text if reason else statement.text
-    return _THERE.search(told) is not None or (reason and _CARRIED_OVER.search(told) is not None)
-
-
-_CARRIED_OVER = Form(r"\b(?:carr(?:y|ies) over|still|remains?|holds?|keeps?|stays?|survives?)\b")
-
-
-def _is_long(said: Said) -> bool:
-    """Whether decode stays bound by the cache, so that drafts keep paying."""
-    context = said.statement.frame.context
-    if context is not None:
-        return context > _LONGEST_SHORT
-    return "LONG" in said.statement.nearby
 
 
 def _fills_step(said: Said) -> bool:
     """Whether so many share a step, or any number, that drafts of no cost still take room in it."""
-    return _is_large(said) or said.says(_ANY_LOAD)
+    return is_full(said) or said.says(_ANY_LOAD)
 
 
 _LEFT_OFF = (
@@ -361,17 +301,41 @@ _LEFT_OFF = (
 """The text itself does without."""
 
 
+_EXPERIMENT = Form(
+    r"\b(?:we|i) (?:\w+ )?(?:benchmark|measur|test|evaluat|profil|time|ran|compar)\w*\b"
+    r"[^.;]{0,240}$"
+)
+"""An experiment, told in the sentence before its results."""
+
+
+def _is_result(said: Said) -> bool:
+    """Whether a figure stands right after an experiment, as what came out of it."""
+    statement = said.statement
+    if statement.speedup is None or statement.opener in CONCLUDING:
+        return False
+    at = statement.context_text.rfind(statement.sentence_text)
+    before = statement.context_text[: max(at, 0)].rstrip(" .")
+    return "HOPED" not in statement.sentence and _EXPERIMENT.search(before) is not None
+
+
+def _is_of_another(statement: Statement) -> bool:
+    """Whether its sentence names another lever, and drafts are told of after it alone."""
+    if "SPEC" in statement.sentence or statement.cause in {None, "SPEC"} or statement.reach > 1:
+        return False
+    return not names_drafts(statement.context_text)
+
+
 def _judge(said: Said) -> Wrong | None:
     statement = said.statement
     sure = confidence_of(statement)
     if statement.kind is Kind.LOSS and statement.status is Status.DENIED and said.says(_NEVER):
         sure = Confidence.HIGH
     if statement.kind is Kind.CARRIED and statement.status is Status.MEASURED:
-        sure = Confidence.HIGH if _SOURCE.search(statement.text) is not None else sure
+        sure = Confidence.HIGH if SOURCE.search(statement.text) is not None else sure
     drafts = "SPEC" in statement.nearby or (
         "BATCH" not in statement.nearby and PER_PASS.search(statement.context_text) is not None
     )
-    if sure is None or not drafts or said.says(_LEFT_OFF):
+    if sure is None or not drafts or said.says(_LEFT_OFF) or _is_of_another(statement):
         return None
     if statement.phase in NO_DECODE and (
         statement.phase is not Phase.PREFILL or said.says(r"ttft|prefill|first token|processing")
@@ -386,18 +350,20 @@ def _judge(said: Said) -> Wrong | None:
     if not named or (statement.phase is Phase.UNKNOWN and statement.kind is Kind.FIGURE):
         return None
     told = "MEASURED" in statement.sentence and "HOPED" not in statement.sentence
+    told |= _is_result(said)
     gain = statement.kind is Kind.CARRIED or (
         statement.kind is Kind.GAIN and not told and (statement.speedup or _FELT) >= _FELT
     )
-    large = _is_large(said)
-    if gain and large and not _is_long(said) and not said.says(_OFF):
+    large = is_full(said)
+    large &= not adapts_to_load(statement.context_text)
+    if gain and large and not is_long(said) and not said.says(_OFF):
         return _crowded(said, sure)
     repeats = said.has(r"n-?gram|prompt[- ]lookup")
     if repeats and not (statement.kind is Kind.FREE and _fills_step(said)):
         return _unpredictable(said, sure)
     if statement.kind is Kind.GAIN and _LONGER.search(statement.text) is not None:
         return _by_acceptance(sure)
-    drafted = _takes_all_drafts(said) if statement.kind is Kind.GAIN else None
+    drafted = _takes_all_drafts(said) if statement.kind is Kind.GAIN and not told else None
     if drafted is not None:
         usual = tokens_per_pass(drafted, _USUAL)
         return Wrong(
@@ -418,27 +384,27 @@ def _judge(said: Said) -> Wrong | None:
         )
         return _by_acceptance(sure) if risky else None
     always = said.says(_ANY_LOAD) or "ALWAYS" in statement.sentence
-    if gain and always and not _is_long(said) and not said.says(_OFF):
+    if gain and always and not is_long(said) and not said.says(_OFF):
         return _crowded(said, sure)
     if statement.kind is Kind.FREE and QUALITY_ONLY.search(statement.text) and said.has("accept"):
         return _by_acceptance(sure)
     if statement.kind is not Kind.FREE or _OTHER_COST.match(statement.text):
         return None
     bad = said.says(_BAD_DRAFTS)
-    own = _own_load(statement)
-    shared = (_sequences(said) if own is None else own) >= _SHARED
+    own = own_load(statement)
+    shared = (sequences_of(said) if own is None else own) >= _SHARED
     if large or always or shared:
         if said.says(_OFF):
             return None
-        return None if _is_long(said) and not bad else _crowded(said, sure)
-    few = said.has(SMALL) or statement.is_single or 0 < _sequences(said) < _SHARED
+        return None if is_long(said) and not bad else _crowded(said, sure)
+    few = said.has(SMALL) or statement.is_single or 0 < sequences_of(said) < _SHARED
     if bad or (not few and said.says(_UNIVERSAL)):
         return _by_acceptance(sure, statement.opener)
     return None
 
 
 def _crowded(said: Said, sure: Confidence) -> Wrong:
-    count = _sequences(said)
+    count = sequences_of(said)
     batch = max(count, LARGE)
     drafted = drafted_in(said.statement.context_text) or 4
     usual = tokens_per_pass(drafted, _USUAL)

@@ -59,6 +59,10 @@ _SETUP_LABEL: Final = Form(
 """A sentence that names the setup of those before it: "Model: 24B, BF16"."""
 _LAID_OUT: Final = re.compile(r"\S {3,}\S[^\n]{0,80}?\S {3,}\S")
 """Columns kept apart by spaces: output of a program, no prose."""
+_EAST_ASIAN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Kana, Han and Hangul."""
+_FOREIGN: Final = 5
+"""One such sign in so many is no quoted name."""
 _NOT_OF_SPEED: Final = frozenset(
     {Kind.FREE, Kind.CARRIED, Kind.SHARE, Kind.KV_IGNORED, Kind.UNHURT, Kind.NO_GAIN,
      Kind.PREMISE}
@@ -75,6 +79,13 @@ _ASKS_LIMIT: Final = Form(
 """A question for what a step waits for."""
 _SHORT_ANSWER: Final = 3
 """Words of an answer that is told by the sentence after it: "A: Yes."."""
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether a sentence is in Chinese, Japanese or Korean, which no form reads."""
+    if text.isascii():
+        return False
+    return len(_EAST_ASIAN.findall(text)) * _FOREIGN > len(text)
 
 
 @lru_cache(maxsize=512)
@@ -115,6 +126,8 @@ class BlockReader:
         earlier: list[tuple[Phase, float | None, float | None]] = []
         last: tuple[float, bool] | None = None
         for index, sentence in enumerate(self.sentences):
+            if _is_foreign(sentence.text):
+                continue
             if "   " in sentence.text and _LAID_OUT.search(sentence.text) is not None:
                 continue
             if len(sentence.text) > LONGEST_SENTENCE or len(sentence.clauses) > _MOST_CLAUSES:

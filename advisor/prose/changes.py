@@ -12,12 +12,18 @@ _REACH: Final = 9
 """Words between a change and the metric that it changes."""
 _OF_HARDWARE: Final = frozenset({"PEAK", "CAPACITY", "TP"})
 """What is more of the hardware right after "more", and no speed."""
+_STEADINESS: Final = (
+    r"(?:stab(?:ility|le)|steadi(?:ness|er)|jitter|varia(?:nce|bility|tion)s?|fluctuations?"
+    r"|consisten(?:cy|t)|predictab(?:ility|le)|smoothness|regularity|spread)"
+)
 _CONTRAST: Final = Form(
     r"\b(?:not|no|neither|nor|rather than|instead of|nothing of|(?:stabili[sz]|stead|smooth"
     r"|even)(?:es"
-    r"|ies|s|ing)(?: out)?)\b"
+    rf"|ies|s|ing)(?: out)?|{_STEADINESS})\b"
 )
 """What stands before a metric that does not fall or rise: it is another, or only gets steadier."""
+_OF_ITS_SPREAD: Final = Form(rf" {_STEADINESS}\b")
+"""After a metric: how much it varies is what changes ("better ITL stability")."""
 
 
 def change_near(tags: Sequence[Tag], change: str, metrics: Sequence[str]) -> tuple[Tag, Tag] | None:
@@ -55,4 +61,6 @@ def is_contrasted(text: str, pair: tuple[Tag, Tag], start: int = 0) -> bool:
     `start`: where the text begins in the block.
     """
     first, last = sorted(pair, key=lambda tag: tag.start)
+    if _OF_ITS_SPREAD.match(text, pair[1].end - start) is not None:
+        return True
     return _CONTRAST.search(text, first.end - start, last.start - start) is not None

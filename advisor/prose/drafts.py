@@ -12,9 +12,10 @@ _DRAFTED: Final = Form(
     rf"\bdraft(?:s|ing|ed)? (?:of |length )?(?:of )?({_COUNT})\b"
     rf"|\b({_COUNT}) (?:draft(?:ed)?|proposed|guessed|speculative|candidate) tokens"
     rf"|\b({_COUNT}) (?:drafts|guesses|proposals|candidates)\b"
-    rf"|\b(?:gamma|γ|k|num_speculative_tokens|(?:draft|spec(?:ulative)?)[-_ ](?:tokens|length|len|k"
-    rf"|n)"
-    rf"|n_predict|draft[-_]max|lookahead|steps)\s?(?:=|:|of|is)?\s?({_COUNT})\b"
+    rf"|\b(?:(?:gamma|γ|num_speculative_tokens|(?:draft|spec(?:ulative)?)[-_ ](?:tokens|length|len"
+    rf"|k|n)"
+    rf"|n_predict|draft[-_]max|lookahead|steps)\s?(?:=|:|of|is)?|k\s?(?:=|:|of|is))\s?({_COUNT})"
+    rf"\b(?!\.\d)"
     rf"|\b(?:guess(?:es)?|propos(?:es?|ing)|predict(?:s|ing)?|writes?|jots? down|drafts?)"
     rf" (?:the next )?({_COUNT})(?: words| tokens)?\b(?! ?%)"
     rf"|\b({_COUNT}) (?:mtp|medusa|draft(?:ing)?) (?:heads|modules)\b"
@@ -161,6 +162,11 @@ _OF_DRAFTS: Final = Form(
 )
 
 
+def names_drafts(text: str) -> bool:
+    """Whether a text tells of drafts at all."""
+    return _OF_DRAFTS.search(text) is not None
+
+
 def is_every_pass(text: str) -> bool:
     """Whether a clause tells the tokens of a pass."""
     return _EMITS.search(text) is not None or _FOR_ONE.search(text) is not None
@@ -178,6 +184,23 @@ def tokens_told(text: str) -> int | None:
     emits = _EMITS.search(text) or _FOR_ONE.search(text)
     number = _NUMBER.search(emits[0]) if emits is not None else None
     return count_of(number[1]) if number is not None else None
+
+
+def adapts_to_load(text: str) -> bool:
+    """Whether a text says that drafting follows the load, and is shortened or switched off."""
+    return _ADAPTS.search(text) is not None
+
+
+_ADAPTS: Final = Form(
+    r"\b(?:dynamic(?:ally)?|adaptive(?:ly)?|load-aware|auto(?:matic(?:ally)?|-tun\w+))"
+    r" (?:\w+ ){0,2}?(?:adjust\w*|speculat\w+|draft\w*|length\w*|lookahead|disabl\w+"
+    r"|switch\w*|turn\w*"
+    r"|choos\w+|select\w*|scal\w+|control\w*|gamma|k)\b"
+    r"|\b(?:adjust|adapt|tun|shrink|shorten|lower|cut)\w* (?:the |its |their )?(?:number of "
+    r"|count of )?(?:draft\w*|speculat\w+|proposed|candidate|lookahead|guess\w*)"
+    r"|\b(?:draft(?:ing)?|speculation|lookahead|drafts?) (?:\w+ ){0,3}?(?:adapts?|adjusts?"
+    r"|follows?) (?:to )?(?:the )?(?:load|traffic|batch|queue|concurrency)\b"
+)
 
 
 _YIELDING: Final = Form(

@@ -150,7 +150,7 @@ def _counted(word: str) -> float:
 
 _BEFORE_LENGTH: Final = Form(
     r"(?:\b(?:with|at|for|on|after|under|given|using|in)|[,;(]) ?(?:(?:an?|the|our|its|my|short"
-    r"|small|typical|fixed|long) ){0,3}(?P<own>\d[\d,.]*k?[- ]tok(?:en)?s? )?$"
+    r"|small|typical|fixed|long|initial|average) ){0,3}(?P<own>\d[\d,.]*k?[- ]tok(?:en)?s? )?$"
 )
 _LENGTH: Final = Form(r"s?(?: lengths?)?(?: of| with|:| =|=)?(?: about| only| just| some)? ?\d")
 _ONE_PROMPT: Final = Form(r"\b(?:on|for|with|from) (?:(?:a|one) (?:single|lone)|one) $")

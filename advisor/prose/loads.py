@@ -18,7 +18,8 @@ _MANY: Final = Form(
     r"|together|concurrent(?:ly)?)\b"
 )
 BUSY: Final = (
-    r"\b(?:saturat\w+|(?:100|9\d) ?%? ?(?:gpu )?(?:utili[sz]ation|load|busy|occupancy)|full(?:y)?"
+    r"\b(?:(?<!not )(?<!n't )(?<!far from )(?<!below )(?<!before )saturat(?!e\b)\w+|(?:100"
+    r"|9\d) ?%? ?(?:gpu )?(?:utili[sz]ation|load|busy|occupancy)|full(?:y)?"
     r" (?:load|batch|server|house|loaded|occupied)|peak (?:hours?|load"
     r"|traffic)|rush hour|heavy (?:load|traffic)|under (?:full |heavy |high )?load|busy|batch jobs?"
     r"|offline (?:job|batch|run|queue|workload)s?|bulk|nightly|overnight|high (?:concurrency|load"
@@ -29,7 +30,8 @@ BUSY: Final = (
 _BUSY: Final = Form(BUSY)
 SMALL: Final = (
     r"\b(?:batch(?: size)?|bs|concurrency)\W{0,3}(?:of |is )?(?:1|one|2|two|4|four)\b|single[- ]"
-    r"(?:user|stream|request|sequence)|(?:one|a single) (?:user|stream|request|chat)|lone|idle"
+    r"(?:user|stream|request|sequence)|(?:one|a single) (?:user|stream|request|chat)|lone|\bsolo\b"
+    r"|idle"
     r"|small"
     r" batch|(?:low|light|small) (?:load|concurrency|batch|traffic)|alone"
 )

@@ -20,7 +20,7 @@ from advisor.prose.tagging import names as names_of
 
 LONGEST_SENTENCE: Final = 1500
 """Characters; a longer one is no sentence that a person wrote to be read."""
-_STOP: Final = re.compile(r"[.!?]+[\"'”’»)\]]?[\"'”’»)\]]?(?=\s|$)")
+_STOP: Final = re.compile(r"[.!?]+[\"'”’»)\]]?[\"'”’»)\]]?(?=\s|$)|[。！？]+")
 _OPENS: Final = re.compile(r"\s*(?:[A-Z0-9\"'“”‘«(\[`~>+*_-]|: |[^\x00-\x7f]|[a-z]{1,5}[A-Z0-9]|$)")
 """A capital, a sign, or a name that begins small: "vLLM", "tg128"."""
 _BEGINS_SMALL: Final = re.compile(r"\W*(?:\w+: )?[a-z]{2,} [a-z0-9]")
@@ -280,6 +280,7 @@ def _clauses(
                 continue
             cuts.pop(word.start, None)
             cuts[word.start] = word.folded
+    cuts.update((place, ",") for place in _turns(text, start, end) if place not in cuts)
     cuts.update(_points(text, start, end, tags, cuts))
     places = sorted(cuts)
     at = 0
@@ -311,6 +312,28 @@ def _within_aside(text: str, at: int, sign: str) -> bool:
     if text[begin : begin + 2] == "()":
         return True  # the call of a function
     return begin >= 0 and _ASIDE.match(text, begin) is not None
+
+
+_TAKES_TURN: Final = re.compile(
+    r", (?:and |while )?(?=(?:[\w'’/-]+ ){1,4}(?:needs?|requires?|benefits? from|wants?|calls? for"
+    r"|prefers?|rel(?:ies|y) on|demands?) )"
+)
+"""Where an enumeration goes on to what another one needs: "search needs A, chat needs B"."""
+_NEEDS: Final = re.compile(
+    r"\b(?:needs?|requires?|benefits? from|wants?|calls? for|prefers?|rel(?:ies|y) on|demands?) "
+)
+
+
+def enumerates_needs(text: str) -> bool:
+    """Whether a sentence tells of several, one after the other, what each of them needs."""
+    return any(True for _ in _turns(text, 0, len(text)))
+
+
+def _turns(text: str, start: int, end: int) -> Iterator[int]:
+    """Where a sentence goes on to what another one needs."""
+    for match in _TAKES_TURN.finditer(text, start, end):
+        if _NEEDS.search(text, start, match.start()) is not None:
+            yield match.start() + 2
 
 
 _METRICS: Final = frozenset({"TIME", "RATE", "PREFILL"})

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from advisor.forms import Form
-from advisor.limits import Limit, limits_in
 from advisor.prose.carried import carried_over
 from advisor.prose.drafts import QUALITY_ONLY, every_pass
 from advisor.prose.gains import LARGEST_FACTOR
 from advisor.prose.lengths import READS_DOCUMENT
 from advisor.prose.model import Effect, Kind
 from advisor.prose.patterns import PARTS
+from advisor.prose.prompt_limits import memory_of_prompt
 from advisor.prose.sentences import Clause
-from advisor.prose.split import BY_COUNT
+from advisor.prose.split import divided_by_count
 from advisor.quantity.numerals import count_of
 
 TOPICS: Final = frozenset(
@@ -164,59 +164,6 @@ _SPREAD: Final = 40.0
 """Beyond it a number is none of the same quantity."""
 
 
-_BESIDE: Final = Form(
-    r"\b(?:unlike|not|than|versus|vs\.?|beside|against|instead of|different"
-    r" from)\W+(?:\w+\W+){0,2}$"
-)
-_OF_RATE: Final = Form(
-    r"bandwidth|bound|limited|constrained|bottleneck|matter of|traffic|\bhbm|reads|reading|fetch"
-    r"|[gt]b/s"
-)
-"""Memory that is waited for, and not memory that is full."""
-_BOTH_PHASES: Final = Form(
-    r"\b(?:prefill\w*|prompt processing) (?:and|as well as|just like|no less than) (?:decod\w+"
-    r"|generation)\b"
-)
-_OF_PHASE: Final = frozenset({"PREFILL", "DECODE", "SINGLE", "TRAINING"})
-
-
-_READING: Final = Form(
-    r"reading (?:in )?(?:\w+ ){0,2}(?:documents?|prompts?|texts?|files?|books?|contracts?"
-    r"|questions?"
-    r"|articles?|histor(?:y|ies)|pages?|mails?|reports?)\b"
-)
-"""A prompt that is read, and no memory."""
-
-
-def memory_of_prompt(whole: str, clause: Clause) -> Effect | None:
-    """Where a clause says that the prompt waits for memory."""
-    for named in limits_in(whole, clause.start, clause.end):
-        words = whole[named.start : named.end]
-        if (
-            named.limit is not Limit.MEMORY
-            or _OF_RATE.search(words) is None
-            or _BESIDE.search(whole, clause.start, named.start)
-            or _READING.match(words) is not None
-        ):
-            continue
-        if READS_DOCUMENT.search(whole, clause.start, named.start) or _BOTH_PHASES.search(
-            whole, clause.start, named.start
-        ):
-            return Effect(Kind.MEMORY, named.start, named.end, is_prefill=True)
-        before = [tag for tag in clause.tags if tag.name in _OF_PHASE and tag.start <= named.start]
-        after = [tag for tag in clause.tags if tag.name in _OF_PHASE and tag.start > named.start]
-        if before and before[-1].name == "PREFILL":
-            return Effect(Kind.MEMORY, named.start, named.end, is_prefill=True)
-        first = after[0] if after and not before else None
-        if (
-            first is not None
-            and first.name == "PREFILL"
-            and _BESIDE.search(whole, named.start, first.start) is None
-        ):
-            return Effect(Kind.MEMORY, named.start, named.end, is_prefill=True)
-    return None
-
-
 _RANKED: Final = Form(
     r"\b(?:comes?|is|lands?|ranks?|stands?|goes|sits?) (?:the |our |at the )?(?:very )?(?:first|top"
     r"|next"
@@ -276,7 +223,7 @@ def serving_effects(whole: str, clause: Clause, text: str, names: set[str]) -> I
     elif (each := every_pass(whole, clause.start, clause.end)) is not None:
         yield Effect(Kind.FREE, *each)
     if ("TP" in names or _FORMULA.search(text)) and of_tokens | (names & {"SINGLE"}):
-        by_count = BY_COUNT.search(text)
+        by_count = divided_by_count(text)
         if by_count is not None:
             yield _effect(Kind.GAIN, clause, by_count)
     nothing = _NOTHING.search(text)

@@ -98,7 +98,8 @@ _RANK_PART: Final = Form(
 )
 _WAYS: Final = Form(rf"\b({NUMBER})[- ]ways?\b")
 _STAGES: Final = Form(
-    r"\bpipeline[- _]parallel|\bpipeline (?:stages?|mode)\b|\bstages (?:in|of) (?:a"
+    r"\bpipeline[- _]parallel|\bpipeline stages?\b|\b(?:in|with|using) pipeline mode\b"
+    r"|\bstages (?:in|of) (?:a"
     r"|the) pipeline\b|\b\w+-stage pipeline|\bas"
     r" (?:pipeline )?stages\b|\bpp"
     r" ?=?\d\b"
@@ -140,6 +141,28 @@ BY_COUNT: Final = Form(
     r"|\bproportional(?:ly)? (?:to|with) (?:the )?(?:tensor[- ]parallel|tp)[- ](?:degree|size)\b"
 )
 """N devices and N times the speed, without a number."""
+_OF_SIZE: Final = Form(
+    r"\b(?:matri(?:x|ces)|weights?|parameters?|memory|heads?|cache|experts?|layers?|tensors?|sizes?"
+    r"|activations?|states?|gradients?|model|vocabulary|dimensions?|width|data|batch|tokens?)\b"
+    r"[^.;:,]{0,40}?\b(?:slic|split|shard|partition|divid|cut|reduc|shr[iu]nk|stor|hold|keep"
+    r"|kept)\w*"
+    r"[^.;:,]{0,16}?$"
+    r"|\b(?:hold|stor|keep|compute|process|own|receiv|gets?|needs?|load)\w* (?:only |just "
+    r"|about )?\W?$"
+)
+"""Before a part: what is divided is held, and no time."""
+
+
+def divided_by_count(text: str) -> re.Match[str] | None:
+    """Where speed is said to follow the number of devices; parts that each holds are no speed."""
+    match = BY_COUNT.search(text)
+    if match is None or not match[0].startswith("1/"):
+        return match
+    near = max(0, match.start() - _BEFORE_PART)
+    return None if _OF_SIZE.search(text, near, match.start()) is not None else match
+
+
+_BEFORE_PART: Final = 96
 _SOME: Final = Form(
     rf"\b(?:{NUMBER}|(?:a|the) second|another) (?:\w+ )?(?:{CARD}|of them)\b|\b(?:{NUMBER})[x×]"
     rf" ?(?:{CARD})\b"

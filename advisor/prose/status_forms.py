@@ -320,5 +320,5 @@ PAST: Final = words(
     "raised rose cut went came fell dropped improved doubled doubling-d tripled halved got took"
     " sped brought gave reduced increased ran gained jumped was were helped made reached saved"
     " expected hoped planned-x wanted asked thought bought turned grew changed moved shrank"
-    " accelerated lowered became did delivered yielded achieved"
+    " accelerated lowered became did achieved contributed delivered yielded"
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from advisor.readers.inner_text import InnerText
@@ -22,7 +23,8 @@ HELM_PLACE: Final = "\ue000"
 _FLAG: Final = re.compile(r"--?[A-Za-z][\w.-]*")
 _LONG: Final = re.compile(r"(--?[A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 _TRAINING: Final = re.compile(
-    r"--?(?:learning[-_]rate|lr|num[-_]train[-_]epochs|epochs|per[-_]device[-_]train[-_]batch[-_]size"
+    r"--?(?:learning[-_]rate|lr|num[-_]train[-_]epochs|epochs"
+    r"|per[-_]device[-_]train[-_]batch[-_]size"
     r"|gradient[-_]accumulation[-_]steps|lora[-_]r(?:ank)?|micro[-_]batch[-_]size|max[-_]steps"
     r"|warmup[-_](?:steps|ratio)|weight[-_]decay)(?:=|$)"
 )
@@ -83,6 +85,9 @@ def _variable(match: re.Match[str], variables: Mapping[str, str]) -> str:
 
 _TELLING: Final = frozenset({"echo", "printf", "logger"})
 """Programs whose words set nothing."""
+_OPENING: Final = 6
+_CLUSTERS: Final = frozenset({("ray", "start"), ("ray", "up"), ("minikube", "start")})
+"""Commands that bring machines up: how many GPUs these have is no split of a model."""
 
 
 def is_flag(word: str) -> bool:
@@ -102,7 +107,8 @@ def options_of(
             match = _ASSIGNMENT.fullmatch(word.text)
             if match is not None and not word.text.startswith("-"):
                 known.setdefault(match[1], match[2])
-        only_tells = command[0].text in _TELLING
+        begins = [word.text for word in command[:_OPENING]]  # after a shell and its options too
+        only_tells = begins[0] in _TELLING or not _CLUSTERS.isdisjoint(pairwise(begins))
         if not only_tells and not any(_TRAINING.match(word.text) for word in command):
             yield tuple(_of_command(command, named, known))
 

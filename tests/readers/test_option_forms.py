@@ -79,6 +79,8 @@ spec:
          [("tensor_parallel", {"size": 2})]),
         ("vllm serve meta-llama/Llama-3.1-8B --kv-cache-dtype fp8 && echo --enforce-eager",
          [("quantize.kv", {"kv_cache": "fp8"})]),
+        ("ray start --head --num-gpus 3 && vllm serve meta-llama/Llama-3.1-8B -tp 2",
+         [("tensor_parallel", {"size": 2})]),
         (("""vllm serve meta-llama/Llama-3.1-8B --speculative-config """
          """'{"method": "ngram", "num_speculative_tokens": 4}'"""),
          [("speculative", {"method": "ngram", "draft_tokens": 4})]),
