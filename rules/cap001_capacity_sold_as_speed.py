@@ -90,7 +90,8 @@ _HELPS = (
     r"|file)|\bswap(?:s|ped|ping)? (?:in|out|to)|into swap|offload"
     r"|pcie"
     r"|system ram|\bdisk|\bhit rate|\bexperts (?:\w+ ){0,2}?(?:kept|held|cached|resident)"
-    r"|larger batch|more (?:users|sequences|requests)|concurren"
+    r"|larger batch|more (?:users|sequences|requests)|concurren|preempt|evict|(?:peak|under) load"
+    r"|\d ?GB[^.;:]{0,24}?, of which|than (?:on )?(?:an? |the |any )?(?:[\w-]+ )?(?:cpus?|phone)\b"
 )
 """What makes capacity a matter of speed after all."""
 _SPILLED = Form(

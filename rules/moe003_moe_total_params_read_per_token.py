@@ -250,5 +250,6 @@ _SEVERAL = (
     r"|\b(?:hundreds|dozens|thousands|plenty|lots) of (?:\w+ )?(?:tokens|sequences|users|requests"
     r"|streams)"
     r"|\b(?:nearly|almost|far more|more) (?:\w+ )?(?:every|all|experts)"
+    r"|\bbatch (?!1\b|one\b)(?:\w+ ){0,2}?(?:reads?|touch\w*|loads?|streams?|visits?|needs?)\b"
 )
 """Several tokens in a step touch many experts, and rightly."""

@@ -46,8 +46,10 @@ OTHER_READER: Final = Form(
     r"\b(?:tokeni[sz]er|scheduler|sampler|loader|connector|profiler"
     r"|calibrat\w+|optimi[sz]er|trainer|rebalanc\w+|ranks?|prefetch\w*|detokeni[sz]er|indexer"
     rf"|dense(?: (?!and\b)[\w.-]+){{1,2}}?)(?: [\w-]+){{0,2}}? {_READ}\b"
+    r"|\b(?:na[iï]ve|reference|unfused|eager|simple|slow|fallback|unoptimi[sz]ed)(?: [\w-]+){0,2}?"
+    r" (?:loop|implementation|path|version|code|backend|mode|forward)\b"
 )
-"""Who reads something for itself, or is no mixture."""
+"""Who reads something for itself, is no mixture, or is code that does more than it need."""
 READS_WHOLE: Final = Form(
     rf"\b{_READ} (?:\w+ ){{0,3}}?{_WHOLE}"
     rf"|\b{_WHOLE}[^.;:]{{0,48}}? (?:is|are|be|been|gets?|has to|have to|must)(?: be)? (?:\w+ )?"
@@ -149,7 +151,7 @@ TAKEN: Final = Form(
 )
 """What a token does with weights, or what they do for it."""
 PART_OF: Final = (
-    r"(?<!\ball )(?<![\d.])\d[\d.]* ?(?:G?B|gigs?)? (?:out )?of (?:(?:the |its )?\d|(?:it|them"
+    r"(?<!\ball )(?<![\d.])\d[\d.]* ?(?:G?B|gigs?)? (?:out )?of (?:(?:the |its |all )?\d|(?:it|them"
     r"|that|those"
     r"|which)\b)"
     r"|\b[oO]f (?:the|its|those) \d[\d.]* ?G?B\b[^.;:]{0,60}? (?:only|just|merely|but|some) \d"

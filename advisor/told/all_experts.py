@@ -49,7 +49,10 @@ _OF_FEW: Final = Form(
     r"\b(?:most or all|only (?!after|once|when)|just|fraction|few|active (?:weights|parameters"
     r"|part|experts)"
     r"|part of|score[sd]?|rank(?:s|ed)?|trained|training|over time|eventually|in the long run"
-    r"|already|by then|calibrat\w*|(?:chosen|selected|picked) ones|(?:medium|moderate|large|larger"
+    r"|already|by then|calibrat\w*|routed to|at least one token|(?:that|which) (?:are|is) (?:hit"
+    r"|needed)|first (?:\w+ )?layers|(?:experts?|ones?) (?:it|they) (?:needs?|uses?|chose|chooses?"
+    r"|picks?|selects?)"
+    r"|(?:chosen|selected|picked) ones|(?:medium|moderate|large|larger"
     r"|high|higher|big|bigger) batch(?:es)?"
     r"|balanc\w+|unless|except|any of|spread\w*|distribut\w*|shard\w*"
     r"|places?|(?:two|2|four|eight) of them|first (?:forward )?pass|paged? in|warm-?up"
@@ -62,9 +65,12 @@ _ALL_WEIGHTS: Final = Form(
     r"|\bcomplete pass over\b|\btotal (?:weight|parameter|size|weights|parameters)\b"
     r"|\bevery (?:single )?(?:weight|parameter|matrix|expert|byte)\b"
 )
+_DENSE_LAYERS: Final = Form(r"\blayers\b[^.;:]{0,32}? (?:are|is|stay) dense\b")
+"""Layers of a mixture that have no experts."""
 _LOADING: Final = Form(
     r"\b(?:\d+ (?:minutes?|seconds?)|start-?up|cold start|at start|load(?:ing)? (?:time|takes?|took"
-    r"|the checkpoint)|from (?:disk|ssd|nvme|storage))\b"
+    r"|the checkpoint)|from (?:disk|ssd|nvme|storage)|into (?:the )?(?:gpu |device )?(?:hbm|vram"
+    r"|memory))\b"
 )
 """What is read once, when a model is loaded."""
 
@@ -78,7 +84,7 @@ def reads_all(said: Said) -> bool:
     if statement.kind is not Kind.READS and not per_token:
         return False
     text = statement.text
-    if OTHER_READER.search(text) is not None:
+    if OTHER_READER.search(text) is not None or _DENSE_LAYERS.search(statement.sentence_text):
         return False
     asked = question_before(statement) or ""
     alone = FOR_EACH.search(f"{asked} {statement.sentence_text}") or statement.is_single
@@ -86,7 +92,7 @@ def reads_all(said: Said) -> bool:
         if _LOADING.search(statement.sentence_text):
             return False
         return not _is_partly(text[slice(*whole)]) and not re.search(PART_OF, text)
-    if _is_partly(text) or re.search(PART_OF, text):
+    if _is_partly(text) or re.search(PART_OF, text) or _LOADING.search(text) is not None:
         return False
     if not (alone or said.has(r"\btokens?\b")):
         return False
