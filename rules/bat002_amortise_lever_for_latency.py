@@ -165,7 +165,8 @@ _FEWER = (
     r" (?:\w+ )?(?:batch|concurrency|max[-_]num[-_]seqs)"
     r"|fewer (?:\w+ )?(?:users|requests|sequences|streams|chats|slots)|(?<!that )(?<!than )at"
     r" batch (?:size )?1\b"
-    r"|lower concurrency|(?<!server )(?<!one )(?<!box )without batching|no batching|replicas?\b"
+    r"|lower concurrency|\b(?:lower|smaller) (?:values?|settings?|numbers?|limits?)\b"
+    r"|(?<!server )(?<!one )(?<!box )without batching|no batching|replicas?\b"
 )
 _APART = Form(
     r"\b(?:not|no longer|stop(?:s|ped)?|without|instead of|than) shar(?:e|es|ed|ing)\b"

@@ -170,6 +170,8 @@ def _judge(said: Said) -> Wrong | None:
     if sure is None:
         return None
     if statement.kind is Kind.MEMORY and statement.phase is Phase.PREFILL:
+        if _BOTH_OR_OTHER.search(statement.text) is not None:
+            return None
         return None if _is_short(said) or said.has(_ELSEWHERE) else _hidden(sure)
     if statement.kind is Kind.CARRIED and _is_carried(said):
         return _hidden(sure)
@@ -188,7 +190,8 @@ def _judge(said: Said) -> Wrong | None:
     if carried and decode and "PREFILL" in statement.clause and not of_device:
         return _hidden(sure)
     if statement.cause == "SPEC" and _OF_PROMPT_ITSELF.search(statement.text) is not None:
-        return _drafted(sure)
+        hardly = statement.speedup is not None and statement.speedup < _FELT
+        return None if hardly else _drafted(sure)
     if said.has(_ELSEWHERE) or _prompt_tokens(said) < _LONG_PROMPT:
         return None
     if not statement.clause.isdisjoint({"SLOWER", "SINGLE"}):
@@ -205,6 +208,12 @@ def _judge(said: Said) -> Wrong | None:
 
 
 _FELT = 1.1
+_BOTH_OR_OTHER = Form(
+    r"\b(?:compute|gemm|math|flops?)[- ](?:bound|limited|intensive)\b"
+    r"|\b(?:compared (?:to|with)|unlike|than|versus|vs\.?|in contrast to|as opposed to|relative to"
+    r"|different from|opposite of) (?:the |its )?(?:prefill\w*|prompt\w*)"
+)
+"""A prompt that waits for arithmetic all the same, or with which something else is compared."""
 _OF_PROMPT_ITSELF = Form(
     r"\bprompts?\b[^.;,]{0,24}? (?:is|are|gets?) (?:\w+ )?(?:read|processed|ingested|evaluated"
     r"|prefilled)|\bprefill\w* (?:\w+ ){0,3}?(?:fast|quick|speed)|\bttft\b|time to first token"

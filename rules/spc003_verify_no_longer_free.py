@@ -216,6 +216,11 @@ _FELT = 1.3
 """A smaller gain is possible at a large batch."""
 
 
+_SAME_TEXT = (
+    r"\blossless\b|\b(?:same|identical|unchanged|equal) (?:outputs?|texts?|results?|answers?)"
+    r"|\b(?:outputs?|texts?|results?|answers?) (?:is|are|stays?|remains?) (?:\w+ )?(?:unchanged"
+    r"|the same|identical|equal)"
+)
 _ACCEPTANCE_TOLD = Form(_ACCEPTED.replace("|up to", ""))
 _SEVERAL = 2
 """Drafted tokens, of which some may be accepted."""
@@ -384,6 +389,8 @@ def _judge(said: Said) -> Wrong | None:
         )
         return _by_acceptance(sure) if risky else None
     always = said.says(_ANY_LOAD) or "ALWAYS" in statement.sentence
+    if gain and statement.speedup is None and said.says(_SAME_TEXT) and not said.says(_ANY_LOAD):
+        return None  # what holds always is that the text stays as it was
     if gain and always and not is_long(said) and not said.says(_OFF):
         return _crowded(said, sure)
     if statement.kind is Kind.FREE and QUALITY_ONLY.search(statement.text) and said.has("accept"):

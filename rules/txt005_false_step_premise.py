@@ -270,12 +270,17 @@ _ALL_SRAM: Final = Form(
 _LARGEST_CACHE_MB: Final = 512.0
 
 
+_AHEAD_OF_USE: Final = Form(r"\bpre-?(?:fetch|load)\w*|\boverlap\w*|\bahead of (?:use|time)\b")
+
+
 def _on_chip(said: Said) -> Wrong | None:
     """Weights that are larger than the cache they are said to come from."""
     text, weights = said.statement.context_text, _weight_bytes(said)
     if weights is None or _ALL_SRAM.search(said.statement.text) is not None:
         return None
     told = _CACHE_MB.search(text)
+    if _AHEAD_OF_USE.search(text) is not None:
+        return None  # what one kernel needs next is there in time; all of it is still read
     if told is None and _NAMED_CACHE.search(said.statement.text) is None:
         return None
     cache = float(told["before"] or told["after"]) if told else _LARGEST_CACHE_MB
