@@ -255,11 +255,20 @@ def _apart_for_one(said: Said) -> bool:
     return re.search(_OF_THE_FIRST, statement.text, re.IGNORECASE) is None
 
 
+_MANY_CALLS = (
+    r"\b\d[\d.]* ?(?:qps|rps|req(?:uests)?(?: ?/ ?| per | a )s(?:ec(?:ond)?)?)\b|\bunder load\b"
+    r"|\bmixed (?:server|batch|traffic)|\bat the fleet level\b"
+)
+"""Prompts of others share the steps: work that is saved on them shortens these."""
+
+
 def _among_others(said: Said) -> bool:
     """Whether prompts are kept out of the steps of others: a user alone would not notice."""
     statement = said.statement
     if statement.cause != "PREFIX" or statement.is_single:
         return False
+    if said.says(_MANY_CALLS):
+        return True
     return said.says(_APART) if "PREFIX" in statement.sentence else said.has(_APART)
 
 

@@ -214,6 +214,13 @@ _SHARED = 16
 """Sequences in a step from which on verification is not free by itself."""
 _FELT = 1.3
 """A smaller gain is possible at a large batch."""
+_FELT_AT_FIRST = 1.5
+"""... and at the one where verification only begins to wait for arithmetic."""
+
+
+def _felt(said: Said) -> float:
+    """The least gain that a full step does not leave."""
+    return _FELT_AT_FIRST if 0 < sequences_of(said) <= LARGE else _FELT
 
 
 _SAME_TEXT = (
@@ -356,9 +363,8 @@ def _judge(said: Said) -> Wrong | None:
         return None
     told = "MEASURED" in statement.sentence and "HOPED" not in statement.sentence
     told |= _is_result(said)
-    gain = statement.kind is Kind.CARRIED or (
-        statement.kind is Kind.GAIN and not told and (statement.speedup or _FELT) >= _FELT
-    )
+    felt = (statement.speedup or _FELT_AT_FIRST) >= _felt(said)
+    gain = statement.kind is Kind.CARRIED or (statement.kind is Kind.GAIN and not told and felt)
     large = is_full(said)
     large &= not adapts_to_load(statement.context_text)
     if gain and large and not is_long(said) and not said.says(_OFF):

@@ -231,6 +231,8 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
         yield from serving_effects(block.text, clause, text, names)
     worded = worded_gain(block.text, clause)
     best = pair
+    of_prompts = False
+    """Whether the best so far is told of prompts, beside one of tokens: "1.9x PP and 1.1x TG"."""
     for claim in told.claims:
         if (
             pair is not None
@@ -255,8 +257,11 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
         if claim.negated and (number := SOME_DIGIT.search(claim.text)) is not None:
             start += number.start()  # "decoding cannot get the same 2x": the negation comes first
         absolute = claim.kind is ClaimKind.ABSOLUTE
-        prefill = claim.metric is Metric.TTFT or (
-            absolute and _of_prompt(block.text, clause, start)
+        labelled = not absolute and _FOR_PROMPTS.match(sentence.text, claim.end) is not None
+        prefill = (
+            claim.metric is Metric.TTFT
+            or labelled
+            or (absolute and _of_prompt(block.text, clause, start))
         )
         aggregate = claim.stream is Stream.AGGREGATE or claim.metric is Metric.THROUGHPUT
         single = claim.stream is Stream.SINGLE
@@ -274,8 +279,8 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
                 low = 1.0 / low  # a direction carried over from words before the clause
             kind = Kind.GAIN if low > 1.0 else Kind.LOSS
             effect = Effect(kind, start, end, low, tpot, aggregate, single, prefill)
-            if best is None or low > (best.speedup or 0.0):
-                best = effect
+            if best is None or of_prompts or (low > (best.speedup or 0.0) and not labelled):
+                best, of_prompts = effect, labelled
         elif tpot is not None:
             if worded is not None and worded.kind is Kind.GAIN and best is None:
                 best = Effect(Kind.GAIN, start, end, None, tpot, aggregate, single, prefill)
@@ -297,6 +302,12 @@ def _in_clause(block: Block, sentence: Sentence, clause: Clause, told: _Told) ->
         yield other
 
 
+_FOR_PROMPTS: Final = Form(
+    r" (?:faster )?(?:on |in |for )?(?:the )?(?:pp\d*|prefills?|prompts?|prompt processing|ttft)\b"
+    r"(?:[^.;]|\.(?=\d)){0,40}?\d ?[x×] (?:faster )?(?:on |in |for )?(?:the )?(?:tg\d*|decod\w*"
+    r"|generation)\b"
+)
+"""After a factor: it is that of prompts, and the next one that of tokens."""
 _DIFFERS: Final = Form(
     r"\b(?:differ(?:s|ed|ing)?|var(?:y|ies|ied)|disagree[sd]?|deviat(?:es?|ed)|diverge[sd]?)\b"
     r"[^.;:,]{0,40}?(?:$|\d|fold\b|times\b|factor\b)"

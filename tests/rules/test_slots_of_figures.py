@@ -391,7 +391,9 @@ CASES: dict[str, tuple[dict[str, Any], list[Change]]] = {
     "SPC003 loaded": (
         {"sentence": {"SPEC"}, "nearby": {"SPEC"}, "frame": Frame(batch=64)},
         [
-            ({"speedup": 1.3}, HIGH), ({"speedup": 1.2}, None), ({"frame": Frame(batch=63)}, None),
+            ({"speedup": 1.5}, HIGH), ({"speedup": 1.4}, None), ({"frame": Frame(batch=63)}, None),
+            ({"speedup": 1.3, "frame": Frame(batch=65)}, HIGH),
+            ({"speedup": 1.2, "frame": Frame(batch=65)}, None),
             ({"sentence": {"SPEC", "MEASURED"}}, None),
             ({"sentence": {"SPEC", "MEASURED", "HOPED"}}, HIGH),
             ({"frame": Frame(batch=64, context=8193)}, None),
