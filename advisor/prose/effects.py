@@ -391,6 +391,13 @@ _ROW_OF_FIGURES: Final = Form(r"(?:\d[\d.]*%?(?: ?[a-zA-Z/]{1,5})?, ){3,}$")
 """Figures of several kinds in a row, which only show how figures are written."""
 
 
+_SIZE_COLUMN: Final = Form(
+    r"^(?!.*(?:speed|faster|throughput|latency|tok\w*/|rate of|time))"
+    r".*(?:\bcompress\w*|\bsizes?\b|\bfootprint\b|\bsmaller\b|\bdisk\b|\bstorage\b|\bsavings?\b)"
+)
+"""The header of a column of factors that are of sizes: "compression rate"."""
+
+
 def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], block: Block) -> bool:
     """Whether a figure without a metric is about speed: by its form, or the words beside it."""
     before = text[max(0, claim.start - 40) : claim.start]
@@ -398,6 +405,8 @@ def _is_about_speed(claim: Claim, text: str, clause: Clause, names: set[str], bl
         return False
     if claim.rule in {"faster_percent", "faster_factor", "slower_percent", "slower_factor"}:
         return True
+    if block.kind is BlockKind.CELL and _SIZE_COLUMN.search(block.column) is not None:
+        return False
     if claim.kind is ClaimKind.ABSOLUTE:
         if claim.unit != "ms" or names & {"TIME", "DECODE", "TP"} or block.kind is BlockKind.CELL:
             return True

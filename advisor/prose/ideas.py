@@ -147,6 +147,7 @@ def ideas_of(text: str, tags: Iterable[Tag]) -> frozenset[str]:
         and not (tag.name == "HEADS" and is_no_attention_head(text, tag))
         and not (tag.name in {"PRUNE", "MASK"} and _is_of_cost(text, tag))
         and not (tag.name == "PRUNE" and _is_setting(text, tag))
+        and not (tag.name == "MATMUL" and _is_of_formats(text, tag))
         and not (tag.name == "BATCH" and _is_of_scales(text, tag))
         and not (tag.name == "TP" and _is_class(text, tag))
         and not (tag.name == "FLOPS" and text[tag.start : tag.end] in _COMPUTERS)
@@ -244,6 +245,15 @@ def _is_of_cost(text: str, tag: Tag) -> bool:
     """Whether it is a cost that is zero, and no weight: "at zero quality cost"."""
     zero = text[tag.start : tag.end].lower().endswith("zero")
     return zero and _COST_NEXT.match(text, tag.end) is not None
+
+
+_OF_FORMATS: Final = Form(r"[ -](?:\w+[ -])?(?:quanti[sz]\w*|compress\w*|weights?|checkpoints?)\b")
+
+
+def _is_of_formats(text: str, tag: Tag) -> bool:
+    """Whether precisions are mixed among weights: "mixed-precision quantization"."""
+    mixed = "precision" in text[tag.start : tag.end].lower()
+    return mixed and _OF_FORMATS.match(text, tag.end) is not None
 
 
 _SET_TO: Final = frozenset({"set to 0", "set to zero"})
