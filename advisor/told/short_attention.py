@@ -90,7 +90,8 @@ def _is_attention(statement: Statement) -> bool:
 
 _OF_ATTENTION: Final = Form(r"attention|softmax|\bq ?k|quadratic|\bscores?\b")
 _LAUNCHES: Final = Form(
-    r"\bcuda graphs?\b(?!-)|\blaunch\w*|\boverhead|\bkernels? (?:a|per|each) layer"
+    r"\bcuda graphs? (?:and|plus|together)\b|\b(?:and|plus) (?:(?!with )\w+ )?cuda graphs?\b(?!-)"
+    r"|\blaunch\w*|\boverhead|\bkernels? (?:a|per|each) layer"
 )
 _OF_KERNEL: Final = Form(
     r"\bkernels? (?:\w+ )?(?:is|are|runs?|gets?|becomes?) [^.;:,]{0,24}?(?:fast|quick)"
