@@ -219,7 +219,7 @@ def _judge(said: Said) -> Wrong | None:
         sure = Confidence.HIGH if long else None
     elif not (
         _is_ignored(said, long=long, known=share is not None)
-        or leaves_no_time(said, context, cache)
+        or leaves_no_time(said, context, cache, GRACE)
     ):
         return None
     if sure is None:

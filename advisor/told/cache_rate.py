@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from advisor.forms import Form
-from advisor.judge import GRACE
 from advisor.prose.frame import frame_of
 from advisor.prose.model import Kind, Phase, Statement
 from advisor.said import Said
@@ -24,8 +23,11 @@ _OF_WEIGHTS: Final = Form(r"\W*(?:the )?weights?\b[^.;]{0,24}(?::|alone|take|are
 """A part of the step, told as such."""
 
 
-def leaves_no_time(said: Said, context: int, cache: Cache | None) -> bool:
-    """A rate at long context that the weights alone would nearly allow."""
+def leaves_no_time(said: Said, context: int, cache: Cache | None, grace: float) -> bool:
+    """A rate at long context that the weights alone would nearly allow.
+
+    Where the cache is known, the step has to take `grace` times as long as told.
+    """
     statement, floor = said.statement, said.floor
     if statement.kind is not Kind.FIGURE or floor is None or statement.tpot_ms is None:
         return False
@@ -33,7 +35,6 @@ def leaves_no_time(said: Said, context: int, cache: Cache | None) -> bool:
         return False  # its row, or what stands before it, counts the cache
     if "SPEC" in statement.nearby or _is_of_many(statement):
         return False
-
     if not _tells_length(statement):
         return False  # the length of another part of the document
     if statement.opener == ":" and _OF_WEIGHTS.match(statement.sentence_text) is not None:
@@ -42,7 +43,7 @@ def leaves_no_time(said: Said, context: int, cache: Cache | None) -> bool:
         return False
     if cache is not None and cache.context:
         least = floor._replace(kv_bytes=cache.bytes).ms
-        return least > GRACE * statement.tpot_ms and statement.tpot_ms < _NEAR * floor.ms
+        return least > grace * statement.tpot_ms and statement.tpot_ms < _NEAR * floor.ms
     return statement.tpot_ms < _NEAR * floor.ms
 
 
