@@ -39,6 +39,7 @@ from advisor.quantity.numerals import count_of
 from advisor.rule import PROSE, Rule
 from advisor.said import Said, Wrong, confidence_of, is_summed, is_unlinked
 from advisor.told.shared_rates import taken_for_own
+from advisor.told.users_of_row import users_of_row
 from advisor.wording import factor, milliseconds
 
 RULE = Rule(
@@ -193,9 +194,6 @@ _PRICE = (
     r"|each|one) (?:step|pass|read))|price|energy"
     r"|accept|half the (?:pace|speed|rate)|joules?|watt|dollars?|euros?)\b"
 )
-_USERS = r"batch|streams|sessions|users\b|concurren|sequences|requests|num_seqs|clients|chats"
-_TOTAL = r"aggregate|total|throughput|overall|all users|server|system|sum\b|combined"
-_OF_ONE = r"user|stream|session|itl|tpot|request|client|each|single|chat"
 
 
 def _judge(said: Said) -> Wrong | None:
@@ -206,11 +204,11 @@ def _judge(said: Said) -> Wrong | None:
         return None
     if statement.phase is Phase.PREFILL and "DECODE" not in statement.clause:
         return None
-    for held in (_in_row(statement), _in_words(said, sure)):
-        if held is not None:
-            return held
+    if (row := users_of_row(statement)) is not None:
+        return _told(*row, Confidence.HIGH)
     for held in (
-        _at_rate_of_all(said, sure), _above_one_alone(said, sure), taken_for_own(said, sure)
+        _in_words(said, sure), _at_rate_of_all(said, sure), _above_one_alone(said, sure),
+        taken_for_own(said, sure),
     ):  # fmt: skip
         if held is not None:
             return held
@@ -458,56 +456,3 @@ def _told(count: float, each: float, rate: float, sure: Confidence) -> Wrong:
         sure,
         numbers={"users": count, "total_tokens_per_second": rate, "each_tokens_per_second": each},
     )
-
-
-def _in_row(statement: Statement) -> Wrong | None:
-    """A row whose users have more tokens together than the server makes."""
-    if statement.table is None or statement.tpot_ms is None:
-        return None
-    columns, cells, own = statement.table
-    users, total = _column(columns, _USERS), _total_beside(columns, own)
-    if users is None or total is None or own in {users, total} or total >= len(cells):
-        return None
-    if any(_OF_A_RUN.search(name) is not None for name in columns):
-        return None  # the tokens of all over a whole run, with its prompts and its idle ends
-    if not re.search(_OF_ONE, columns[own], re.IGNORECASE):
-        return None
-    count, rate = _number(cells[users]), _number(cells[total])
-    if not count or not rate or count <= 1:
-        return None
-    each = 1e3 / statement.tpot_ms
-    if each * count <= 1.15 * rate:
-        return None
-    return _told(count, each, rate, Confidence.HIGH)
-
-
-_OF_A_RUN = Form(
-    r"\bttft\b|\b(?:num(?:ber)?|total|successful)[ _.](?:of )?(?:requests|prompts)\b"
-    r"|\b(?:avg|average|mean|median|p50|p9\d)\b|\baccept\w*|\bduration\b|\bqps\b|\breq/s"
-    r"|^\W*(?:input|output|prompt|isl|osl)(?: len(?:gth)?| tokens| seq\w*)?(?: ?/ ?\w+)?\W*$"
-)
-"""A column of what is measured on a server over many requests."""
-
-
-def _total_beside(columns: tuple[str, ...], own: int) -> int | None:
-    """The column of the tokens of all; of several, the one that goes with a column by its name.
-
-    "Base TPOT", "Base throughput", "New TPOT", "New throughput": two runs in one row.
-    """
-    totals = [i for i, name in enumerate(columns) if re.search(_TOTAL, name, re.IGNORECASE)]
-    if len(totals) <= 1:
-        return next(iter(totals), None)
-    whose = columns[own].split()[:1]
-    alike = [i for i in totals if columns[i].split()[:1] == whose]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _column(columns: tuple[str, ...], pattern: str) -> int | None:
-    return next(
-        (i for i, name in enumerate(columns) if re.search(pattern, name, re.IGNORECASE)), None
-    )
-
-
-def _number(cell: str) -> float | None:
-    match = re.match(r"[~≈]?\s*(\d[\d,]*(?:\.\d+)?)", cell.strip())
-    return float(match[1].replace(",", "")) if match else None
